@@ -49,10 +49,6 @@ def test_every_shipped_recipe_loads_under_its_own_name(name: str) -> None:
     assert "\n" not in recipe.description
 
 
-def test_the_shipped_recipes_of_the_first_issue() -> None:
-    assert {"globetrotter", "globetrotter-small", "small"} <= set(shipped_recipes())
-
-
 def test_globetrotter_has_the_papers_values() -> None:
     """Sections 3 (margin, ResNet-18, two augmentations), B.1 and B.3."""
     recipe = load_recipe("globetrotter")
@@ -86,15 +82,9 @@ def test_globetrotter_has_the_papers_four_losses() -> None:
     ("override", "key"),
     [
         ("spam=1", "spam"),
-        ("data.spam=1", "data.spam"),
-        ("tokenizer.spam=1", "tokenizer.spam"),
         ("text.spam=1", "text.spam"),
-        ("vision.spam=1", "vision.spam"),
-        ("head.spam=1", "head.spam"),
         ("optimiser.spam=1", "optimiser.spam"),
-        ("run.spam=1", "run.spam"),
         ("objectives.transitive.spam=1", "objectives.transitive.spam"),
-        ("objectives.cloze.spam=1", "objectives.cloze.spam"),
         ("text.token_dropout=0.1", "text.token_dropout"),  # a bag's key in a transformer's table
     ],
 )
@@ -106,40 +96,23 @@ def test_an_unknown_key_is_refused_by_its_name(override: str, key: str) -> None:
     ("override", "key"),
     [
         ("seed=-1", "seed"),
-        ("seed=1.5", "seed"),
         ("name=Two Words", "name"),
         ("data.languages=[]", "data.languages"),
-        ("data.languages=en", "data.languages"),
         ('data.languages=["en","English"]', "data.languages"),
         ('data.languages=["en","de","en"]', "data.languages"),
         ("data.pictures=some", "data.pictures"),
         ("tokenizer.vocabulary=100", "tokenizer.vocabulary"),
-        ("text.layers=0", "text.layers"),
-        ("text.dropout=1", "text.dropout"),
-        ("text.max_tokens=3", "text.max_tokens"),
         ("text.encoder=lstm", "text"),
         ("vision.views=0", "vision.views"),
-        ("vision.views=11", "vision.views"),
-        ("vision.whitening=1.1", "vision.whitening"),
-        ("head.dimension=1", "head.dimension"),
         ("optimiser.epochs=0", "optimiser.epochs"),
-        ("optimiser.epochs=many", "optimiser.epochs"),
-        ("optimiser.batch_size=1", "optimiser.batch_size"),
         ("optimiser.learning_rate=0", "optimiser.learning_rate"),
         ("optimiser.learning_rate=NaN", "optimiser.learning_rate"),
-        ("optimiser.learning_rate=Infinity", "optimiser.learning_rate"),
-        ("optimiser.clip_norm=0", "optimiser.clip_norm"),
-        ("run.validate_every=0", "run.validate_every"),
         ("objectives.transitive.margin=1", "objectives.transitive.margin"),
-        ("objectives.transitive.weight=0", "objectives.transitive.weight"),
-        ("objectives.transitive.temperature=0", "objectives.transitive.temperature"),
         ("objectives.transitive.normalise=no", "objectives.transitive.normalise"),
-        ("objectives.cloze.mask=0", "objectives.cloze.mask"),
         ("objectives.cross_modal.temperature=Infinity", "objectives.cross_modal.temperature"),
         ("objectives.cross_modal=3", "objectives.cross_modal"),
         ("objectives=3", "objectives"),
         ("objectives={}", "objectives"),
-        ("optimiser=3", "optimiser"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_its_name(override: str, key: str) -> None:
@@ -181,10 +154,8 @@ def test_an_encoders_keys_come_with_the_encoder() -> None:
         ("optimiser.clip_norm=null", ("optimiser", "clip_norm"), None),
         ('data.languages=["en","de"]', ("data", "languages"), ("en", "de")),
         ("data.shuffle_pictures=true", ("data", "shuffle_pictures"), True),
-        ("vision.backbone=some/folder", ("vision", "backbone"), "some/folder"),
         ("vision.backbone=a=b", ("vision", "backbone"), "a=b"),
         ('description="x = 1"', ("description",), "x = 1"),
-        ("run.threads=1", ("run", "threads"), 1),  # a table that the file leaves out
     ],
 )
 def test_an_override_is_laid_over_the_file(override: str, path: tuple[str, ...], value: object) -> None:
@@ -201,10 +172,6 @@ def test_an_override_changes_nothing_else() -> None:
     others = {name: loss for name, loss in changed.objectives.items() if name != "cloze"}
     assert others == {name: loss for name, loss in plain.objectives.items() if name != "cloze"}
     assert changed.model_copy(update={"objectives": plain.objectives}) == plain
-
-
-def test_the_last_of_two_overrides_counts() -> None:
-    assert load_recipe("globetrotter", ["seed=1", "seed=2"]).seed == 2
 
 
 @pytest.mark.parametrize("override", ["optimiser.epochs", "=3", ""])
