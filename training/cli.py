@@ -110,12 +110,8 @@ def pictograms(bundle: Path, data: Path, name: str | None) -> None:
     from training.recipes.recipe import load_recipe
 
     recipe = load_recipe(name or open_bundle(bundle).manifest.recipe.name, ())
-    written = write_pictograms(bundle, data, recipe)
-    click.echo(
-        f"{bundle}: {written.pictograms} pictograms, {written.others} other pictures; of {written.held_out} "
-        f"pictograms held out, in {written.languages} languages, a name finds its own: {written.both} "
-        f"(by drawings alone {written.drawn}, by names alone {written.named})"
-    )
+    pictograms, others = write_pictograms(bundle, data, recipe)
+    click.echo(f"{bundle}: {pictograms} pictograms, {others} other pictures")
 
 
 @click.group()

@@ -25,8 +25,7 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: 
     bundle = open_bundle(folder)
     pictograms = Pictograms.open(bundle)
     assert pictograms is not None
-    assert written.pictograms == len(pictograms.codes) == len(concepts())
-    assert written.held_out == sum(part_of(code) == "test" for code in concepts())
+    assert written == (len(pictograms.codes), 0) == (len(concepts()), 0)
     assert np.linalg.norm(pictograms.vectors, axis=1) == pytest.approx(1, abs=1e-3)
     names = read_names(data / "pictograms" / "names" / "en.tsv")
     learned = [code for code in names if part_of(code) == "train"]
@@ -34,8 +33,7 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: 
     shown = [emoji(code) in {one.emoji for one in row} for code, row in zip(learned, nearest, strict=True)]
     assert np.mean(shown) > 0.8, "by chance a tenth"
     page = bundle.card.read_text("utf-8")
-    for figures in (written.drawn, written.named, written.both):
-        assert f"| R@1 {figures.r1:.1f}, R@10 {figures.r10:.1f} |" in page
+    assert f"the vectors of {len(concepts())} pictograms" in page
     write_pictograms(folder, data, recipe(BAG, tmp_path, *WITH_DRAWINGS))
     assert open_bundle(folder).card.read_text("utf-8").count(SECTION_TITLE) == 1, (
         "in place of the section before"
