@@ -92,6 +92,14 @@ class TrainingData:
         texts = {code: self.sentences[code][: len(texts)] for code, texts in self.texts.items()}
         return Pseudopairs(texts, self.seed, self._text_rows())
 
+    @property
+    def mined_lines(self) -> dict[str, list[str]]:
+        """The sentences of `pseudopairs`, as text."""
+        lines = {code: list(rows) for code, rows in self.texts.items()}
+        for caption in self.captions.captions if self.mine_captions else ():
+            lines.setdefault(caption.language, []).append(caption.text)
+        return lines
+
     def _text_rows(self) -> dict[str, dict[str, range]]:
         """Name of a text -> language -> the rows of `sentences` that are of it; "" is the captions."""
         ends = dict.fromkeys(self.sentences, 0)

@@ -1,6 +1,6 @@
 """The source of a run's batches: its protocol, and captioned pictures in memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -18,11 +18,10 @@ from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
-from training.loop.mining.rounds import load_or_mine_round
-from training.loop.mining.word_evidence import WordEvidence
 from training.loop.run import Run
 from training.loop.transfer import Sampler, transfer_of
-from training.loop.validation import ValidationSet
+from training.loop.validation import ValidationSet, embed_texts
+from training.mining.rounds import Rounds
 from training.recipes.recipe import Recipe
 
 Numbers = NDArray[np.int64]
@@ -77,16 +76,9 @@ class CaptionSource:
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
         """Mine pseudopairs where a round begins with the epoch."""
         entries: list[dict[str, Any]] = []
-        if self.recipe.mining:
+        if self._rounds:
             with processes.after_the_first():
-                mined = load_or_mine_round(
-                    self.run,
-                    epoch,
-                    self.data.pseudopairs,
-                    self.model,
-                    self.device,
-                    lambda: self._word_evidence,
-                )
+                mined = self._rounds.before(epoch, self._embed)
             if mined:
                 entries.append({"epoch": epoch, "pseudopairs": mined})
         return entries
@@ -102,9 +94,22 @@ class CaptionSource:
             yield chunks
 
     @cached_property
-    def _word_evidence(self) -> WordEvidence:
-        assert self.recipe.mining, "who mines asks for it"
-        return WordEvidence(self.data, self.recipe.mining.pivot)
+    def _rounds(self) -> Rounds | None:
+        """The recipe's rounds of mining."""
+        settings, data = self.recipe.mining, self.data
+        if settings is None:
+            return None
+        file = self.run.pseudopairs_file
+        return Rounds(settings, data.pseudopairs, data.mined_lines, data.tokenizer, file)
+
+    @torch.inference_mode()
+    def _embed(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
+        """Embed sentences as when the encoder is used, without dropout."""
+        was_training = self.model.training
+        self.model.eval()
+        vectors = embed_texts(self.model, tokens, self.device)
+        self.model.train(was_training)
+        return vectors
 
     def summary(self) -> dict[str, Any]:
         return {

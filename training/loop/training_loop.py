@@ -14,12 +14,12 @@ from training.encoders.two_branch import TwoBranch
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
 from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
-from training.loop.mining.rounds import stage
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
 from training.loop.source import Source
 from training.loop.transfer import transfer_of
 from training.loop.validation import validate
+from training.mining.rounds import stage
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 

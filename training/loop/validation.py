@@ -3,6 +3,7 @@
 Dev pictures are divided among the languages in the same way as training pictures.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +46,7 @@ def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) 
 
 
 def embed_texts(
-    model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device
+    model: TwoBranch, tokens: Sequence[NDArray[np.int32]], device: torch.device
 ) -> NDArray[np.float32]:
     """Embed N sentences, given as token ids: (N, D) unit rows."""
     parts = [

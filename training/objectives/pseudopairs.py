@@ -12,7 +12,7 @@ class Pseudopairs(Contrastive):
     """Mean over 2M sentences i, those of M mined pairs, of -log softmax_{k≠i}(β_ik/τ) at i's partner.
 
     What c2c is in Kádár et al. 2019 (2), with a softmax over all sentences of the batch instead of their
-    hinge, on pairs mined with the encoder itself (their 2.2; training.loop.mining). 0 while nothing is
+    hinge, on pairs mined with the encoder itself (their 2.2; training.mining). 0 while nothing is
     mined.
     """
 

@@ -9,20 +9,20 @@ from training.data.settings import Table
 
 class MiningSettings(Table):
     """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the current
-    encoder before epoch `begin` and every `every` epochs from there on (training.loop.mining).
+    encoder before epoch `begin` and every `every` epochs from there on (training.mining).
 
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
-    (training.loop.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
+    (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
     pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
     further_pivots: languages that are asked after the pivot, in this order, where less than half of a
-    language's sentences in a text is paired. decoys: their number for each sentence. neighbours: the k of
-    CSLS. sentences: at most so many per language, drawn anew for each round; with `keep` the time of a round
-    grows with the square. captions: whether captions are mined; if not, no two captions are ever paired,
-    which matters where pictures are shared. favour_unlearned: trains on a probable pair in proportion to its
-    probability times 1 - cosine, what the encoder has still to learn of it. words: the epoch from which
-    sentences are also compared by their whole words and these paired (training.loop.mining); needs
-    `probability` and a backbone whose features are computed once.
+    language's sentences in a text is paired. artificial: the number of artificial sentences, by which
+    probabilities are learned, for each sentence. neighbours: the k of CSLS. sentences: at most so many per
+    language, drawn anew for each round; with `keep` the time of a round grows with the square. captions:
+    whether captions are mined; if not, no two captions are ever paired, which matters where pictures are
+    shared. favour_unlearned: trains on a probable pair in proportion to its probability times 1 - cosine,
+    what the encoder has still to learn of it. words: the epoch from which sentences are also compared by the
+    translations of their words, and these paired (training.mining.words); needs `probability`.
     """
 
     begin: int = Field(ge=1)
@@ -31,7 +31,7 @@ class MiningSettings(Table):
     favour_unlearned: bool = False
     keep: float = Field(default=0.75, gt=0, le=1)
     probability: float | None = Field(default=None, gt=0, lt=1)
-    decoys: float = Field(default=0.3, gt=0, le=1)
+    artificial: float = Field(default=0.3, gt=0, le=1)
     pivot: str = ""
     further_pivots: tuple[str, ...] = ()
     neighbours: int = Field(default=10, ge=1)

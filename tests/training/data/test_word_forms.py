@@ -11,8 +11,8 @@ from training.data.captions import CaptionedPictures
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, tokenize, train_tokenizer
 from training.data.training_data import TrainingData
-from training.encoders.word_vectors import initial_word_vectors
 from training.papers.mule.universal import UniversalSettings
+from training.papers.mule.word_vectors import initial_word_vectors
 
 TEXTS = ["A dog runs, on the beach.", "Ein Hund rennt am Strand!", "狗在沙滩上跑。", "كلب على الشاطئ."] * 3
 SETTINGS = TokenizerSettings(kind="words", vocabulary=200)

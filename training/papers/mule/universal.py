@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
-from training.encoders.word_vectors import initial_word_vectors
+from training.papers.mule.word_vectors import initial_word_vectors
 
 
 class UniversalSettings(EncoderSettings):
     """words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
     (512 and 1024 in the paper). dropout: on universal words.
     vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language
-    without one starts with word vectors learned from the captions (training.encoders.word_vectors).
+    without one starts with word vectors learned from the captions (training.papers.mule.word_vectors).
     tune_words: whether word vectors are trained further.
     """
 

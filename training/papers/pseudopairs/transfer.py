@@ -23,12 +23,12 @@ from training.data.captions import CaptionedPictures
 from training.data.synthetic import TEXT_SET
 from training.data.tokens import tokenize
 from training.data.training_data import TrainingData, TransferredCaption
-from training.loop.mining.mutual import BLOCK, mine
 from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run, open_run
 from training.loop.transfer import Sampler, Train, Transfer, does
 from training.loop.validation import embed_texts
+from training.mining.mutual import BLOCK, mine
 from training.recipes.recipe import Recipe
 from training.recipes.settings import TransferSettings
 
@@ -52,7 +52,7 @@ class CaptionTransferSettings(TransferSettings):
     start: a finished run of any recipe, whose encoder finds the pseudopairs; "": this recipe without the
     table is trained first, into RUN-start.
     nearest: "cosine" gives each caption the nearest one of each other language, as in the paper; "mutual"
-    only each other's nearest (training.loop.mining).
+    only each other's nearest (training.mining).
     filter: "top" keeps the 25 % most similar pairs of each two languages, "bottom" drops the 25 % least
     similar.
     then: "fine-tune" continues from the start's best weights, "restart" starts from scratch.

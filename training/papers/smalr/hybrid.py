@@ -17,7 +17,7 @@ from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
-from training.encoders.word_vectors import initial_word_vectors, principal
+from training.papers.mule.word_vectors import initial_word_vectors, principal
 from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
 
 
@@ -26,7 +26,7 @@ class HybridSettings(EncoderSettings):
     kept_width: the width of these words' own vectors, which a layer per language maps to width `universal`.
     latent: how many latent tokens the other words may be assigned to (`pretraining`).
     vectors: a folder (looked for below the data folder first) of fastText files LANG.vec; a language without
-    one starts with vectors of `vectors_width` learned from its sentences (training.encoders.word_vectors).
+    one starts with vectors of `vectors_width` learned from its sentences (training.papers.mule.word_vectors).
     recurrent: how a sentence is represented: by the last state of a "gru" or "lstm", or by the "mean" of its
     words.
     """

@@ -6,7 +6,7 @@ import torch
 
 from index.errors import PassepartoutError
 from tests.training.encoders.sentences import spoken
-from training.encoders.word_vectors import principal
+from training.papers.mule.word_vectors import principal
 from training.papers.smalr.hybrid import Hybrid, HybridSettings, frequent, hybrid_tables
 from training.papers.smalr.latent import Assignment
 

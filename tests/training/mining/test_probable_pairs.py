@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from training.loop.mining.probable_pairs import probable_pairs
-from training.loop.mining.side import FLAT_ROWS, Side, decoys
+from training.mining.probable_pairs import FLAT_ROWS, Sentences, halves_to_join, joined, probable_pairs
 
 Vectors = NDArray[np.float32]
 Tokens = NDArray[np.int32]
@@ -25,22 +24,26 @@ def embedded(rows: list[Tokens], noise: float, seed: int) -> Vectors:
     return unit(np.stack([table[row].mean(axis=0) for row in rows]).astype(np.float32))
 
 
-def sides(ours: list[Tokens], theirs: list[Tokens], noise: float) -> tuple[Side, Side]:
-    searched = [*ours, *decoys(ours, 0.5, np.random.default_rng(5))]
-    first = Side(embedded(searched, noise, 1), list(map(len, searched)), len(ours), 0)
-    return first, Side(embedded(theirs, noise, 2), list(map(len, theirs)), len(theirs), 0)
+def artificial(rows: list[Tokens], share: float, seed: int) -> list[Tokens]:
+    return joined(rows, halves_to_join(list(map(len, rows)), share, np.random.default_rng(seed)))
+
+
+def both(ours: list[Tokens], theirs: list[Tokens], noise: float) -> tuple[Sentences, Sentences]:
+    searched = [*ours, *artificial(ours, 0.5, 5)]
+    first = Sentences(embedded(searched, noise, 1), list(map(len, searched)), len(ours), 0)
+    return first, Sentences(embedded(theirs, noise, 2), list(map(len, theirs)), len(theirs), 0)
 
 
 def test_translations_are_found_and_are_probable() -> None:
     rows = sentences(2000, 0)
-    pairs, probabilities = probable_pairs(*sides(rows, rows, 0.5), k=10)
+    pairs, probabilities = probable_pairs(*both(rows, rows, 0.5), k=10)
     right = pairs[:, 0] == pairs[:, 1]
     assert right.sum() > 1800
     assert probabilities[right].mean() > 0.95
 
 
 def test_where_nothing_is_a_translation_hardly_anything_is_probable() -> None:
-    pairs, probabilities = probable_pairs(*sides(sentences(2000, 0), sentences(2000, 3), 0.5), k=10)
+    pairs, probabilities = probable_pairs(*both(sentences(2000, 0), sentences(2000, 3), 0.5), k=10)
     assert len(pairs) > 100, "there are each other's nearest"
     assert (probabilities > 0.5).mean() < 0.1
     assert probabilities.sum() < 0.15 * len(pairs)
@@ -49,7 +52,7 @@ def test_where_nothing_is_a_translation_hardly_anything_is_probable() -> None:
 def test_a_probability_is_the_share_that_is_right() -> None:
     """Half of the sentences have a translation, which noise often hides."""
     rows = sentences(4000, 0)
-    pairs, probabilities = probable_pairs(*sides(rows, [*rows[:2000], *sentences(2000, 3)], 1.0), k=10)
+    pairs, probabilities = probable_pairs(*both(rows, [*rows[:2000], *sentences(2000, 3)], 1.0), k=10)
     right = pairs[:, 0] == pairs[:, 1]
     for low, high in ((0.2, 0.8), (0.8, 1.01)):
         chosen = (probabilities >= low) & (probabilities < high)
@@ -59,7 +62,7 @@ def test_a_probability_is_the_share_that_is_right() -> None:
 
 def test_many_sentences_are_searched_by_lists() -> None:
     rows = sentences(FLAT_ROWS + 500, 0)
-    pairs, probabilities = probable_pairs(*sides(rows, rows[::-1], 0.3), k=10)
+    pairs, probabilities = probable_pairs(*both(rows, rows[::-1], 0.3), k=10)
     right = pairs[:, 0] == len(rows) - 1 - pairs[:, 1]
     assert right.sum() > 0.8 * len(rows)
     assert probabilities[right].mean() > 0.9
@@ -68,25 +71,25 @@ def test_many_sentences_are_searched_by_lists() -> None:
 def test_the_order_of_sentences_does_not_matter() -> None:
     rows = sentences(1000, 0)
     turned = [rows[i] for i in np.random.default_rng(3).permutation(1000)]
-    pairs, _ = probable_pairs(*sides(rows, turned, 0.5), k=10)
+    pairs, _ = probable_pairs(*both(rows, turned, 0.5), k=10)
     assert np.mean([np.array_equal(rows[i], turned[j]) for i, j in pairs]) > 0.9
 
 
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=60), st.floats(0.1, 1), st.integers(0, 99))
-def test_decoys_are_made_of_two_sentences_of_similar_length(
+def test_artificial_sentences_are_made_of_two_sentences_of_similar_length(
     lengths: list[int], share: float, seed: int
 ) -> None:
     """Each sentence's tokens are its number."""
     rows = [np.full(length, number, np.int32) for number, length in enumerate(lengths)]
-    made = decoys(rows, share, np.random.default_rng(seed))
+    made = artificial(rows, share, seed)
     assert len(made) == round(share * len(rows))
-    for decoy in made:
-        assert len(set(decoy.tolist())) <= 2
-        assert min(lengths) / 2 <= len(decoy) <= max(lengths) + 1
-        if len(decoy) > 1 and min(lengths) > 1:
-            assert len(set(decoy.tolist())) == 2
+    for row in made:
+        assert len(set(row.tolist())) <= 2
+        assert min(lengths) / 2 <= len(row) <= max(lengths) + 1
+        if len(row) > 1 and min(lengths) > 1:
+            assert len(set(row.tolist())) == 2
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_there_are_no_decoys_of_hardly_any_sentences(count: int) -> None:
-    assert decoys(sentences(count, 0), 0.5, np.random.default_rng(0)) == []
+def test_there_are_none_of_hardly_any_sentences(count: int) -> None:
+    assert artificial(sentences(count, 0), 0.5, 0) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from index.errors import DataError
-from training.encoders.word_vectors import cooccurrences, learn_vectors, read_vec, word_vectors
+from training.papers.mule.word_vectors import cooccurrences, learn_vectors, read_vec, word_vectors
 
 
 def test_cooccurrences_are_counted_in_sentences_only() -> None:

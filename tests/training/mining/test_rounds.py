@@ -18,11 +18,11 @@ from training.data.synthetic import TEXT_SET
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
 from training.loop.distributed import Processes
-from training.loop.mining import rounds
-from training.loop.mining.rounds import _mine, last_round, stage
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
+from training.mining import rounds
+from training.mining.rounds import _mutual, last_round, stage
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
 
@@ -104,11 +104,11 @@ def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> No
 
 def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path) -> None:
     prepared = prepare(run, data)
-    source, model = prepared.data.pseudopairs, prepared.model
+    source = prepared.data.pseudopairs
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
-        pairs = _mine(source, epoch, model, torch.device("cpu"), few)
+        pairs = _mutual(source, epoch, prepared._embed, few)
         english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20
@@ -296,7 +296,6 @@ def test_pairs_that_the_encoder_knows_already_weigh_less(data: Path, tmp_path: P
 def test_a_word_is_paired_with_what_its_stem_may_mean(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without any stem only the words that are translated for themselves are left."""
     counts = {}
     for least in (0.03, 1.1):
         monkeypatch.setattr(rounds, "LEAST_LIKELY_WORD", least)
@@ -309,7 +308,7 @@ def test_a_word_is_paired_with_what_its_stem_may_mean(
             assert (rows[:, 0] < len(pairs.tokens[first])).all()
             assert (rows[:, 1] < len(pairs.tokens[second])).all()
         counts[least] = sum(map(len, pairs.pairs.values()))
-    assert counts[0.03] > counts[1.1]
+    assert counts[0.03] > counts[1.1], "without any stem only sentences are left"
 
 
 @pytest.mark.parametrize("key", ["words=3", "favour_unlearned=true"])

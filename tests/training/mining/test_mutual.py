@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
 from index.vectors.neighbourhoods import csls
-from training.loop.mining.mutual import BLOCK, mine
+from training.mining.mutual import BLOCK, mine
 
 Vectors = NDArray[np.float32]
 

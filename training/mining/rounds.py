@@ -1,0 +1,266 @@
+"""Rounds of mining: before some epochs pairs are mined with the encoder as it is (Kádár et al. 2019, 2.2).
+
+The next epochs train on them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from tokenizers import Tokenizer
+
+from index.errors import DamagedError
+from index.text.normalisation import words
+from training.data.pairs import Pseudopairs
+from training.data.tokens import tokenize
+from training.mining.mutual import mine
+from training.mining.probable_pairs import (
+    FLAT_ROWS,
+    Sentences,
+    halves_to_join,
+    joined,
+    probable_pairs,
+    with_words,
+)
+from training.mining.words import FOLDS, Vocabulary, align, stem
+from training.recipes.settings import MiningSettings
+
+LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
+LEAST_UNLEARNED = 0.02  # of any pair, so that what is known is seen again
+LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
+ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
+
+Tokens = NDArray[np.int32]
+Vectors = NDArray[np.float32]
+Pairs = NDArray[np.int64]
+Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their weights
+Embed = Callable[[Sequence[Tokens]], Vectors]  # the encoder as it is
+
+
+@dataclass
+class Rounds:
+    """The rounds of a run, whose pairs `pairs` supplies.
+
+    lines: language -> its sentences, as text. file: the epoch that a round begins with -> where its pairs are
+    kept, so that a resumed run has the same.
+    """
+
+    settings: MiningSettings
+    pairs: Pseudopairs
+    lines: Mapping[str, Sequence[str]]
+    tokenizer: Tokenizer
+    file: Callable[[int], Path]
+    _words: dict[str, "Words"] = field(default_factory=dict)
+
+    def before(self, epoch: int, embed: Embed) -> dict[str, int]:
+        """Supply the pairs that `epoch` trains on, mined where a round begins with it.
+
+        Returns the number of pairs per "language-language" when a round begins, else {}. DamagedError when
+        the file of the round that goes on is missing.
+        """
+        begun = last_round(epoch, self.settings)
+        if begun is None or self.pairs.file == (file := self.file(begun)):
+            return {}
+        if self.settings.counts_words(begun) and not self._words:
+            self._words = {code: Words.of(code, self.lines[code]) for code in self.pairs.tokens}
+            named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
+            self.pairs.add_words(named)
+        if file.is_file():
+            self.pairs.read(file)
+        elif begun == epoch:
+            if self.settings.probability is None:
+                self.pairs.pair(_mutual(self.pairs, epoch, embed, self.settings))
+            else:
+                self.pairs.pair(*Round(self.pairs, epoch, embed, self.settings, self._words).mined())
+            self.pairs.write(file)
+        else:
+            raise DamagedError(f"{file} is missing; train again into another folder")
+        counts = {
+            f"{first}-{second}": len(rows) for (first, second), rows in sorted(self.pairs.pairs.items())
+        }
+        return counts if begun == epoch else {}
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a language's sentences, and their stems. stem_of: (words,) the stem of each word."""
+
+    words: Vocabulary
+    stems: Vocabulary
+    stem_of: Pairs
+
+    @classmethod
+    def of(cls, language: str, lines: Sequence[str]) -> "Words":
+        """List the words of sentences."""
+        spelled = [words(line, language) for line in lines]
+        listed = Vocabulary.of(spelled)
+        stems = Vocabulary.of([list(map(stem, sentence)) for sentence in spelled])
+        number = {name: place for place, name in enumerate(stems.names)}
+        return cls(listed, stems, np.asarray([number[stem(word)] for word in listed.names], np.int64))
+
+
+def last_round(epoch: int, settings: MiningSettings) -> int | None:
+    """The epoch that began with the mining round whose pairs `epoch` trains on, if there is one."""
+    return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
+
+
+def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
+    """First epoch and end epoch of the stage of `epoch`, from one mining round (or the start) to the next."""
+    if settings is None:
+        return 0, epochs
+    round_epoch = last_round(epoch, settings)
+    start, stop = (0, settings.begin) if round_epoch is None else (round_epoch, round_epoch + settings.every)
+    return start, min(stop, epochs)
+
+
+def _mutual(
+    source: Pseudopairs, epoch: int, embed: Embed, settings: MiningSettings
+) -> dict[tuple[str, str], Pairs]:
+    """Pairs with the highest CSLS."""
+    sampled = {
+        language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
+        for language, rows in source.tokens.items()
+    }
+    vectors = {
+        language: embed([source.tokens[language][i] for i in rows]) for language, rows in sampled.items()
+    }
+    pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
+    return {
+        (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
+        for (first, second), rows in pairs.items()
+    }
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of mining for probable pairs."""
+
+    source: Pseudopairs
+    epoch: int
+    embed: Embed
+    settings: MiningSettings
+    words: Mapping[str, Words]  # {} if they don't count
+
+    def mined(self) -> Mined:
+        """Probable translations within each text, and how much each weighs: its probability.
+
+        With `favour_unlearned`, times what the encoder has still to learn of it.
+        """
+        parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
+        for rows in self.source.rows.values():
+            for languages, pairs, probabilities in self._in_text(rows):
+                parts.setdefault(languages, []).append((pairs, probabilities))
+        found = {key: _concatenated(parts[key]) for key in sorted(parts)}
+        if self.words:
+            found = {key: _concatenated([pairs, self._of_words(key, *pairs)]) for key, pairs in found.items()}
+        mined = {key: pairs for key, (pairs, _) in found.items()}
+        weights = {key: probabilities for key, (_, probabilities) in found.items()}
+        if self.settings.favour_unlearned:
+            weights = {key: weights[key] * unlearned for key, unlearned in self._unlearned(mined).items()}
+        return mined, weights
+
+    def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
+        """The pairs of each language of a text with each pivot that is asked for it, and their probabilities.
+
+        A further pivot is asked where the text has it and those before it paired too few. rows: of the text.
+        """
+        settings = self.settings
+        assert settings.probability is not None, "the caller chose by it"
+        pivots: dict[str, tuple[Pairs, Sentences]] = {}
+        for language in sorted(rows.keys() - {settings.pivot}):
+            if len(rows[language]) < LEAST_SENTENCES:
+                continue
+            own_rows, own = self._sentences(language, rows[language], settings.artificial)
+            is_paired = np.zeros(len(own_rows), bool)
+            for pivot in settings.pivots:
+                if pivot == language or is_paired.mean() >= ENOUGH:
+                    break
+                if pivot not in rows and pivot != settings.pivot:
+                    continue
+                if pivot not in pivots:
+                    drawn, sentences = self._sentences(pivot, rows.get(pivot), 0)
+                    pivots[pivot] = drawn, with_words(sentences)
+                pivot_rows, sentences = pivots[pivot]
+                pairs, probabilities = probable_pairs(own, sentences, settings.neighbours)
+                is_kept = probabilities >= settings.probability
+                first, second = pairs[is_kept].T
+                is_paired[first] = True
+                kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
+                yield (language, pivot), kept, probabilities[is_kept]
+
+    def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Sentences]:
+        """Embed sentences of a language, and artificial ones: `share` of their number.
+
+        rows: which; all if None, for a text that lacks the pivot. Returns the rows drawn, and the sentences.
+        """
+        rows = self.source.sentences(language) if rows is None else rows
+        seed = [self.source.seed, self.epoch, *language.encode()]
+        drawn = rows.start + _draw(len(rows), self.settings.sentences, seed)
+        draw = np.random.default_rng(seed)
+        tokens = [self.source.tokens[language][row] for row in drawn]
+        lengths = list(map(len, tokens))
+        if not self.words:
+            pairs = halves_to_join(lengths, share, draw)
+            bags = folds = None
+        else:
+            folds = draw.integers(FOLDS, size=len(drawn))
+            pairs = np.empty((0, 2), np.int64)
+            for fold in range(FOLDS):  # both halves are of one fold
+                own = np.flatnonzero(folds == fold)
+                pairs = np.concatenate([pairs, own[halves_to_join([lengths[i] for i in own], share, draw)]])
+            folds = np.concatenate([folds, folds[pairs[:, 0]]])
+            stems = self.words[language].stems
+            numbers = [stems.rows[row] for row in drawn]
+            bags = stems.bags([*numbers, *joined(numbers, pairs)])
+        tokens += joined(tokens, pairs)
+        vectors = self.embed(tokens)
+        lengths = list(map(len, tokens))
+        return drawn, Sentences(vectors, lengths, len(drawn), self.source.seed, bags, folds)
+
+    def _of_words(
+        self, languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
+    ) -> tuple[Pairs, Vectors]:
+        """Pair words by what paired sentences say of their stems, each as often as it is probable.
+
+        Rows are those of words, which come after the sentences of a language.
+        """
+        own, other = (self.words[code] for code in languages)
+        stems = own.stems.bags([own.stems.rows[row] for row in pairs[:, 0]]).matrix
+        others = other.words.bags([other.words.rows[row] for row in pairs[:, 1]]).matrix
+        each = np.stack([np.arange(len(pairs))] * 2, axis=1)
+        found, probable = align(stems, others, each, probabilities.astype(np.float64)).likely(
+            LEAST_LIKELY_WORD
+        )
+        shape = len(own.stems.names), len(other.words.names)
+        translations = csr_array((probable, found.T), shape=shape)[own.stem_of].tocoo()
+        rows = np.stack([translations.row, translations.col], axis=1).astype(np.int64)
+        first_rows = np.asarray([len(self.source.sentences(code)) for code in languages])
+        return rows + first_rows, translations.data
+
+    def _unlearned(self, mined: Mapping[tuple[str, str], Pairs]) -> dict[tuple[str, str], Vectors]:
+        """What the encoder has still to learn of each pair: 1 - cosine, at least LEAST_UNLEARNED."""
+        tokens = self.source.tokens
+        pivots = {code: self.embed(tokens[code]) for code in {second for _, second in mined}}
+        unlearned = {}
+        for language, keys in groupby(sorted(mined), key=itemgetter(0)):
+            vectors = pivots[language] if language in pivots else self.embed(tokens[language])
+            for key in keys:
+                parts = np.array_split(mined[key], 1 + len(mined[key]) // FLAT_ROWS)
+                cosines = [(vectors[rows[:, 0]] * pivots[key[1]][rows[:, 1]]).sum(axis=1) for rows in parts]
+                unlearned[key] = np.maximum(1 - np.concatenate(cosines), np.float32(LEAST_UNLEARNED))
+        return unlearned
+
+
+def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:
+    pairs, probabilities = zip(*parts, strict=True)
+    return np.concatenate(pairs), np.concatenate(probabilities)
+
+
+def _draw(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
+    """`most` of the numbers below `count`, or all of them, drawn at random and sorted."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:most])
