@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from fastapi import Path as PathParameter
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
@@ -24,7 +23,7 @@ from service.api.libretranslate import FAILURES
 from service.engine.engine import Engine
 from service.engine.files import NoRoomError, open_files
 from service.http.access import check_body_key
-from service.http.bodies import check_form_header, media_type
+from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import FieldError, TranslatedFile
 from service.settings import Settings
@@ -72,23 +71,16 @@ FILE_BODY: dict[str, Any] = {
 )
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """Fill in the translations that the corpus has: PO, XLIFF, TMX, JSON or text."""
-    if media_type(request.headers.get("content-type", "")) != "multipart/form-data":
+    if media_type(request.headers.get("content-type", "")) != MULTIPART_TYPE:
         await check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
-    check_form_header(request)
-    try:
-        async with request.form(max_files=1, max_fields=MAX_FIELDS) as form:
-            fields = {name: value for name, value in form.items() if isinstance(value, str) and value}
-            await check_body_key(request, fields.get("api_key"))
-            file = form.get("file")
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise _invalid("file", "file is missing: send a file with its name")
-            name, content = file.filename, await file.read()
-    except MultiPartException:
-        await check_body_key(request, None)
-        raise ProblemError(
-            ProblemType.BAD_REQUEST, "body is not a form with one file: see /openapi.json"
-        ) from None
+    async with multipart_form(request, max_files=1, max_fields=MAX_FIELDS) as form:
+        fields = {name: value for name, value in form.items() if isinstance(value, str) and value}
+        await check_body_key(request, fields.get("api_key"))
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise _invalid("file", "file is missing: send a file with its name")
+        name, content = file.filename, await file.read()
     source, target = _languages(fields, engine)
     try:
         summary, filled = await _filled(name, content, source, target, fields.get("fuzzy"), engine, settings)

@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from service.http.problems import ProblemError, ProblemType
@@ -26,7 +29,10 @@ FORM_HEADER = re.compile(
     r'( *; *(boundary=("[^"]{1,70}"|[^ ";]{1,70})|charset="?utf-8"?))* *;? *',
     re.IGNORECASE,
 )
+BOUNDARY = re.compile(r'boundary="?([^ ";]+)', re.IGNORECASE)
 LONGEST_HEADER = 200  # characters of a Content-Type
+# Of the heads of a form's parts, which take time quadratic in their semicolons.
+MAX_HEAD_BYTES, MAX_HEADS_BYTES = 1024, 32_768
 
 
 def validation_error(error: ValidationError) -> RequestValidationError:
@@ -46,11 +52,11 @@ async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
         return parse_object(await request.body())
     if content_type not in (FORM_TYPE, MULTIPART_TYPE, ""):
         raise unsupported(content_type, "application/json or as a form")
-    check_form_header(request)
+    if content_type == MULTIPART_TYPE:
+        async with multipart_form(request, max_files=0, max_fields=max_fields) as form:
+            return _gather(form.multi_items())
+    _check_form_header(request)
     try:
-        if content_type == MULTIPART_TYPE:
-            async with request.form(max_files=0, max_fields=max_fields) as form:
-                return _gather(form.multi_items())
         # Some LibreTranslate clients send the fields in the query of a POST without a body.
         body = await request.body() or request.scope["query_string"]
         if len(body) > MAX_FORM_BYTES:
@@ -64,7 +70,41 @@ async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
         raise ProblemError(ProblemType.BAD_REQUEST, detail) from None
 
 
-def check_form_header(request: Request) -> None:
+@asynccontextmanager
+async def multipart_form(request: Request, *, max_files: int, max_fields: int) -> AsyncIterator[FormData]:
+    """The fields and files of a form with boundaries. Raises ProblemError.
+
+    All that costs much is refused before the form is parsed: other charsets, many parts, long heads.
+    """
+    _check_form_header(request)
+    boundary = BOUNDARY.search(request.headers.get("content-type", ""))
+    heads = _part_heads(await request.body(), boundary[1].encode() if boundary else b"")
+    detail = (
+        f"body is not a form in UTF-8 of at most {max_fields} fields and {max_files} files: see /openapi.json"
+    )
+    problem = ProblemError(ProblemType.BAD_REQUEST, detail)
+    if (
+        len(heads) > max_fields + max_files
+        or max(heads, default=0) > MAX_HEAD_BYTES
+        or sum(heads) > MAX_HEADS_BYTES
+    ):
+        raise problem
+    try:
+        async with request.form(max_files=max_files, max_fields=max_fields) as form:
+            yield form
+    except ProblemError:
+        raise
+    except HTTPException:  # Starlette's, of a form that it cannot read
+        raise problem from None
+
+
+def _part_heads(body: bytes, boundary: bytes) -> list[int]:
+    """The length of the head of each part of a form."""
+    parts = body.split(b"--" + boundary)[1:] if boundary else []
+    return [len(part.partition(b"\r\n\r\n")[0]) for part in parts if not part.startswith(b"--")]
+
+
+def _check_form_header(request: Request) -> None:
     """Raise ProblemError for a form that is in another charset than UTF-8, or may be."""
     header = request.headers.get("content-type", "")
     if header and (len(header) > LONGEST_HEADER or not FORM_HEADER.fullmatch(header)):

@@ -56,9 +56,13 @@ class CorpusJob(QueuedJob):
     """A job of RQ that ignores everything in Redis but its `spec`."""
 
     def restore(self, raw_data: Mapping[bytes, bytes]) -> Any:  # noqa: ANN401 (as RQ has it)
-        return super().restore(
-            {name: value for name, value in raw_data.items() if name not in IGNORED_FIELDS}
-        )
+        kept = {name: value for name, value in raw_data.items() if name not in IGNORED_FIELDS}
+        try:
+            return super().restore(kept)
+        except NoSuchJobError:
+            raise
+        except Exception as error:  # as if it were not there, for the service as for a worker
+            raise NoSuchJobError(f"the record of job {self.id} cannot be read") from error
 
     def perform(self) -> None:
         raise NotImplementedError("only a worker can do a job")

@@ -1,5 +1,6 @@
 """LibreTranslate's protocol: with its own client, unmodified, and with the requests that others send."""
 
+import encodings
 import json
 import subprocess
 import tarfile
@@ -233,6 +234,14 @@ def test_a_field_that_is_wrong(client: TestClient, fields: dict[str, Any], told:
 )
 def test_a_body_that_cannot_be_read(client: TestClient, content_type: str, body: bytes) -> None:
     assert refused(client, content=body, headers={"Content-Type": content_type})
+
+
+def test_unknown_charsets_leave_nothing_behind(client: TestClient) -> None:
+    """Python keeps the name of every charset that is looked up."""
+    for number in range(20):
+        head = f"multipart/form-data; charset=unknown-{number}; boundary=x"
+        refused(client, content=b"--x--", headers={"Content-Type": head})
+    assert not [name for name in encodings._cache if name.startswith("unknown")]  # type: ignore[attr-defined]
 
 
 def test_faults_elsewhere_have_its_shape_on_its_paths(client: TestClient) -> None:

@@ -81,6 +81,21 @@ def costly_requests() -> Iterator[Costly]:
     for value in (b"a", b"\r", b"\r\n", b"\r\n--a"):
         body = filled(PART, value, END, joint=b"")
         yield Costly(f"a part of {value!r}", TRANSLATE, body, MULTIPART)
+    for charset in ("punycode", "utf-7", "idna", "unicode_escape"):
+        head = f"multipart/form-data; charset={charset}; boundary=b"
+        form = (
+            b'--b\r\nContent-Disposition: form-data; name="q-"\r\n\r\n'
+            + b"x" * 250_000
+            + b"-a" * 120_000
+            + END
+        )
+        yield Costly(f"a form in {charset}", TRANSLATE, form, head)
+        yield Costly(f"a file in {charset}", FILE, form, head)
+    semicolons = b'--b\r\nContent-Disposition: form-data; name="a"' + b";" * 4000 + b"\r\n\r\nx\r\n"
+    for path in (TRANSLATE, FILE):
+        yield Costly(f"{path}, heads of semicolons", path, filled(b"", semicolons, END, joint=b""), MULTIPART)
+        few = filled(b"", semicolons[:900] + b"\r\n\r\nx\r\n", END, 14_000, joint=b"")
+        yield Costly(f"{path}, few heads of semicolons", path, few, MULTIPART)
     yield Costly("many parts", TRANSLATE, filled(b"", PART + b"a\r\n", END, joint=b""), MULTIPART)
     yield Costly(
         "many heads", TRANSLATE, filled(b"--b\r\n", b"a:b\r\n", b"\r\nx" + END, joint=b""), MULTIPART

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from redis import Redis
 
 from index.errors import PassepartoutError
 from index.storage.versions import current, versions
@@ -80,6 +81,18 @@ def test_jobs_are_cancelled_before_and_while_they_run(stage: Stage) -> None:
         # The next one finds the index free.
         assert stage.end(stage.submit(action="gc", keep=9)["id"])["state"] == "succeeded"
     assert stage.ask("GET", "/admin/jobs").json()["jobs"][1]["state"] == "cancelled"
+
+
+def test_damaged_records_stop_no_worker(stage: Stage, redis: RedisServer) -> None:
+    bad = [stage.submit(action="gc", keep=9)["id"] for _ in range(3)]
+    with Redis.from_url(redis.url) as connection:
+        for own, field in zip(bad, ("created_at", "status", "data"), strict=True):
+            connection.hset(f"rq:job:{own}", field, b"\xff\x00")
+    good = stage.submit(action="gc", keep=9)["id"]
+    with stage.working() as process:
+        assert stage.end(good)["state"] == "succeeded"
+        assert process.poll() is None
+    assert good in [job["id"] for job in stage.ask("GET", "/admin/jobs").json()["jobs"]]
 
 
 def test_a_worker_without_a_queue_says_so_in_one_line(
