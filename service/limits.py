@@ -2,6 +2,7 @@
 
 # Of a request. An error names the limit that a field exceeds.
 MAX_BODY_BYTES = 524_288  # 512 kB of JSON that is all values takes the event loop 30 ms
+MAX_QUERY_BYTES = 8_192  # as long as a line may be in docker/nginx.conf
 MAX_TEXTS = 256
 MAX_WORD_CHARACTERS = 100
 MAX_TARGETS = 16

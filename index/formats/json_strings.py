@@ -15,7 +15,7 @@ from index.formats.sentence import is_text, parse_json
 
 LOCALE = "@@locale"  # of ARB
 EXTENSION_ENTRY = frozenset({"message", "description", "placeholders"})
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]++')
 
 
 class Value(NamedTuple):

@@ -30,7 +30,7 @@ _NOT_ALLOWED = re.compile(
 )
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ENCODING = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
-_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_TAG = re.compile(r"""<(?:"[^"]*+"|'[^']*+'|[^'">]++)*+>""")
 _ELEMENT_NAME = re.compile(r"<([^\s/>]+)")
 
 

@@ -1,9 +1,10 @@
-"""Limits the length of request bodies."""
+"""Limits the length of request bodies, and of queries."""
 
 from collections.abc import Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service import limits
 from service.http.problems import ProblemError, ProblemType
 
 MAX_LENGTH_DIGITS = 18  # read of a declared length
@@ -12,7 +13,8 @@ MAX_LENGTH_DIGITS = 18  # read of a declared length
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `length` bytes; `longer` has other limits for some paths.
 
-    Starlette's own answers in plain text, whatever the application says.
+    400 for a query of more than MAX_QUERY_BYTES, which FastAPI would parse for every route. Starlette's own
+    limit of bodies answers in plain text, whatever the application says.
     """
 
     def __init__(self, app: ASGIApp, length: int, longer: Mapping[str, int]) -> None:
@@ -21,6 +23,10 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if len(scope["query_string"]) > limits.MAX_QUERY_BYTES:
+            detail = f"the query is longer than {limits.MAX_QUERY_BYTES} bytes: shorten it"
+            await ProblemError(ProblemType.BAD_REQUEST, detail).response(scope)(scope, receive, send)
             return
         length = self.longer.get(scope["path"], self.length)
         if (declared_length(scope["headers"]) or 0) > length:

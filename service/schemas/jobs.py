@@ -72,7 +72,7 @@ class _Sources(RequestModel):
 
     sentences: Annotated[
         list[NewSentence],
-        Field(max_length=5_000, fail_fast=True, description="The sentences; give these or `uploads`."),
+        Field(max_length=2_000, fail_fast=True, description="The sentences; give these or `uploads`."),
     ] = []
     uploads: Annotated[
         list[UploadId],
@@ -109,7 +109,7 @@ class Delete(RequestModel):
     action: Literal["delete"]
     ids: Annotated[
         list[SentenceId],
-        Field(min_length=1, max_length=50_000, fail_fast=True, description="The sentences to remove."),
+        Field(min_length=1, max_length=20_000, fail_fast=True, description="The sentences to remove."),
     ]
 
 
@@ -171,7 +171,7 @@ class Teach(RequestModel):
     language: Annotated[str, Field(pattern=LANGUAGE_CODE, description="BCP 47 code of the new language.")]
     captions: Annotated[
         list[TaughtCaption],
-        Field(min_length=1, max_length=5_000, fail_fast=True, description="The captions to learn from."),
+        Field(min_length=1, max_length=2_000, fail_fast=True, description="The captions to learn from."),
     ]
 
 

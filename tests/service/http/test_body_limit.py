@@ -1,5 +1,7 @@
 import pytest
+from starlette.testclient import TestClient
 
+from service import limits
 from service.http.body_limit import declared_length
 
 
@@ -29,3 +31,9 @@ def test_a_length_of_many_digits_stays_a_large_one(zeros: int, digits: int) -> N
 
 def test_a_head_without_a_length() -> None:
     assert declared_length([(b"host", b"a")]) is None
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/concordance", "/style.css", "/nothing"])
+def test_a_long_query_is_refused(client: TestClient, path: str) -> None:
+    assert client.get(f"{path}?{'a' * limits.MAX_QUERY_BYTES}").status_code != 400
+    assert client.get(f"{path}?{'a' * (limits.MAX_QUERY_BYTES + 1)}").status_code == 400

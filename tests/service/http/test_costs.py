@@ -42,7 +42,7 @@ from tests.service.http.costly import (
 HELD = 0.05  # seconds that one turn of the loop may take, of the thread's own time: the machine is shared
 CALIBRATION = 0.01  # seconds that `calibrate` takes where those are meant
 GROWN = 50_000  # kB
-ANSWERED = (200, 201, 202, 204, 400, 403, 404, 413, 422)
+ANSWERED = (200, 201, 202, 204, 400, 401, 403, 404, 413, 422)
 CROWD = 200  # sentences of a language that all translate each other
 KEY = "a key"
 ENTRY = f"someone:{sha256(KEY.encode()).hexdigest()}"
@@ -162,9 +162,9 @@ def test_the_concordance_is_written_off_the_loop(crowded: TestClient, turns: Tur
 
 
 def test_no_change_holds_up_the_loop(
-    make_client: ClientFactory, redis_server: RedisServer, tmp_path: Path, turns: Turns
+    make_client: ClientFactory, redis_server: RedisServer, index_dir: Path, tmp_path: Path, turns: Turns
 ) -> None:
-    client = make_client(admin_keys=ENTRY, jobs_url=redis_server.url, spool=tmp_path)
+    client = make_client(index=index_dir, admin_keys=ENTRY, jobs_url=redis_server.url, spool=tmp_path)
     keyed = {"X-API-Key": KEY}
     assert costs(client, costly_jobs(), turns, **keyed) == []
     job = client.post(JOBS, json={"action": "gc"}, headers=keyed).json()["id"]
