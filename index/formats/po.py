@@ -24,7 +24,7 @@ NO_CHARSET = b"CHARSET"  # of a template
 _CHARSET = re.compile(rb'charset=([^\s"\\;]+)')
 _TOKEN = re.compile(
     r"""(?P<obsolete>\#~[ \t]*(?!\|))
-    |(?:(?P<string>"(?:[^"\\\n]|\\.)*")
+    |(?:(?P<string>"(?:[^"\\\n]++|\\.)*+")
     |(?P<comment>\#[^\n]*)
     |(?P<keyword>msgctxt|msgid_plural|msgid|msgstr(?:[ \t]*\[\d{1,3}\])?|domain)(?![A-Za-z_])
     |(?P<space>\s))\s*""",
