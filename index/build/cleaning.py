@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TextIO
+from typing import Any, TextIO
 
 from index.build.duplicates import SeenTexts, TextKeys
-from index.formats.sentence import Sentence, group_number
+from index.formats.sentence import CONTEXT, Sentence, group_number
 from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
 
@@ -21,18 +21,27 @@ FOREIGN_ROW = -1  # the row noted for texts in another language
 ForeignCheck = Callable[[Sequence[str]], Sequence[bool]]
 
 
+def with_context(text: str, metadata: Mapping[str, Any]) -> str:
+    """The text that others are compared with: the same one in another context is another string."""
+    context = metadata.get(CONTEXT)
+    return f"{text}\0{context}" if context and isinstance(context, str) else text
+
+
 @dataclass(frozen=True)
 class Batch:
     """A batch between `begin` and `finish`: (file, sentence) pairs and their cleaned `texts`.
 
     `unfit` is the reason why each is dropped regardless of earlier texts, or None; `wanted` are the distinct
-    new texts among the others.
+    texts among the others that may be kept. `compared` are the texts with their contexts, and `begun` the
+    keys of the new ones.
     """
 
     sentences: Sequence[tuple[str, Sentence]]
     texts: Sequence[str]
     unfit: Sequence[Reason | None]
+    compared: Sequence[str]
     keys: TextKeys
+    begun: frozenset[int]
     wanted: Sequence[str]
 
 
@@ -92,7 +101,7 @@ class Cleaner:
             self._write(cells)
 
     def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
-        """Keep texts that were cleaned before as the next rows; `more`: compare later texts with them."""
+        """Keep texts, with contexts, that were cleaned before as the next rows; `more`: others follow."""
         if not more:
             self.done.kept += len(texts)
             return
@@ -104,28 +113,36 @@ class Cleaner:
     def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:
         """Clean the texts of a batch and find those that may be kept."""
         texts = [clean(sentence.text) for _, sentence in sentences]
-        keys = self.seen.keys_of(texts)
+        compared = [
+            with_context(text, sentence.metadata)
+            for (_, sentence), text in zip(sentences, texts, strict=True)
+        ]
+        keys = self.seen.keys_of(compared)
         self.seen.expect(keys)
         unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(sentences, texts, strict=True)]
-        fit = [text for text, reason in zip(texts, unfit, strict=True) if reason is None]
-        wanted = list(dict.fromkeys(fit))
+        fit = [number for number, reason in enumerate(unfit) if reason is None]
+        begun = frozenset[int]()
         if "duplicate" not in self.cleaning.off:
-            new = self.seen.new(fit)
-            wanted = [text for key, text in new.items() if key not in self._begun]
-            self._begun.update(new)
-        return Batch(sentences, texts, unfit, keys, wanted)
+            new = self.seen.new(compared[number] for number in fit)
+            begun = frozenset(key for key in new if key not in self._begun)
+            self._begun |= begun
+            first = {new[key] for key in begun}
+            fit = [number for number in fit if compared[number] in first or sentences[number][1].is_string]
+        wanted = list(dict.fromkeys(texts[number] for number in fit))
+        return Batch(sentences, texts, unfit, compared, keys, begun, wanted)
 
     def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
         """Yield (position in batch, sentence) of those kept; `foreign`: text -> if in another language."""
         self.seen.expect(batch.keys)
-        self._begun.difference_update(batch.keys[text][0] for text in batch.wanted)
+        self._begun -= batch.begun
         check_language = "language" not in self.cleaning.off
-        rows = zip(batch.sentences, batch.texts, batch.unfit, strict=True)
-        for number, ((file, sentence), text, unfit) in enumerate(rows):
+        rows = zip(batch.sentences, batch.texts, batch.compared, batch.unfit, strict=True)
+        for number, ((file, sentence), text, compared, unfit) in enumerate(rows):
             self.done.lines += 1
             reason, row = unfit, None
             if reason is None:
-                reason, row = self._reason(text, check_language and foreign.get(text, False))
+                is_foreign = check_language and not sentence.is_string and foreign.get(text, False)
+                reason, row = self._reason(compared, is_foreign, sentence.is_string)
             if sentence.group is not None and row is not None:
                 self.done.rows.append(row)
                 self.done.groups.append(group_number(sentence.group))
@@ -155,14 +172,15 @@ class Cleaner:
             return "unconfirmed"
         return "long" if self._longest is not None and len(text) > self._longest else None
 
-    def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
+    def _reason(self, text: str, foreign: bool, is_string: bool) -> tuple[Reason | None, int | None]:
         """Why a sentence is dropped because of its language or earlier ones (or None), and its text's row."""
         row = self.done.kept
         first, same = self.seen.first(text, FOREIGN_ROW if foreign else row) or (row, False)
-        if foreign or first == FOREIGN_ROW:
+        if foreign or (first == FOREIGN_ROW and not is_string):
             return "language", None
         rule: Rule = "duplicate" if same else "near"
-        return (None, row) if first == row or rule in self.cleaning.off else (rule, first)
+        kept = first in (row, FOREIGN_ROW) or rule in self.cleaning.off or (is_string and not same)
+        return (None, row) if kept else (rule, first)
 
     def _write(self, cells: list[str]) -> None:
         if self._record:

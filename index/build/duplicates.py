@@ -108,7 +108,7 @@ class SeenTexts:
 def _keys(text: str, near: bool) -> tuple[int, int]:
     key = key_of(text)
     check = key % (1 << CHECK_BITS)
-    if not near:
+    if not near or "\0" in text:  # a text with its context
         return key, check
     ascii_only = text.isascii()
     folded = text.lower().encode().translate(None, _UNCOUNTED).decode() if ascii_only else fold(text)

@@ -61,9 +61,8 @@ class Keyed:
         family, line, place = family_of(path, code), 1, 0
         for string in found.strings:
             line, place = line + found.text.count("\n", place, string.begin), string.begin
-            yield Sentence(
-                string.key, string.text, code, line, as_written("", string.text), f"{family}#{string.key}"
-            )
+            written, group = as_written("", string.text), f"{family}#{string.key}"
+            yield Sentence(string.key, string.text, code, line, written, group, is_string=True)
 
     def open_document(self, content: bytes, label: str, target: str) -> Document:
         """Read a file to be filled: each translation takes the place of its text. Raises CorpusError."""

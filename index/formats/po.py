@@ -214,13 +214,12 @@ def _sentences(path: Path, entry: Entry, number: int, code: str, has_contexts: b
         own = metadata | context | as_written(source, target)
         if len(pairs) > 1 and all(forms):
             own[FORMS] = forms
-        yield Sentence(name, source, SOURCE_LANGUAGE, entry.line, metadata, group)
-        yield Sentence(name, target, code, entry.line, own, group, confirmed)
+        yield Sentence(name, source, SOURCE_LANGUAGE, entry.line, metadata, group, is_string=True)
+        yield Sentence(name, target, code, entry.line, own, group, confirmed, is_string=True)
 
 
 def _metadata(entry: Entry) -> dict[str, Any]:
     values = {
-        CONTEXT: entry.text("msgctxt"),
         "references": [place for row in entry.said(":") for place in row.split()],
         "comment": " ".join([*entry.said("."), *entry.said(" ")]),
     }

@@ -27,7 +27,8 @@ class Sentence(NamedTuple):
 
     `id` is the file's own, else the number of the record; `line` is where the record begins (in Parquet its
     row). Sentences of one `group`, in any language and file, translate each other. `confirmed` is false for
-    what a translator has not approved: fuzzy entries, targets still to be translated.
+    what a translator has not approved: fuzzy entries, targets still to be translated. A string is from a
+    program: `Size`, `_Size` and `Size:` are three, and their language is not guessed.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Sentence(NamedTuple):
     metadata: Mapping[str, Any] = NO_METADATA
     group: str | None = None
     confirmed: bool = True
+    is_string: bool = False
 
 
 class BadUnit(NamedTuple):

@@ -106,7 +106,7 @@ def _pair(
         state = _state(pair) if kind == "target" else ""
         confirmed = state not in UNTRANSLATED_STATES | UNREVIEWED_STATES
         group = local_group(path, number)
-        yield Sentence(name, element.text, language, element.line, metadata, group, confirmed)
+        yield Sentence(name, element.text, language, element.line, metadata, group, confirmed, is_string=True)
 
 
 def _state(pair: Pair) -> str:
