@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "corpora" / "phrases"
+from index.formats.sentence import Sentence
+from index.formats.tsv import read_tsv
+
+TABLE = Path(__file__).resolve().parents[2] / "corpora" / "phrases" / "phrases.tsv"
+ABOUT = ("topic", "pictogram", "reviewed")
 TOPICS = [
     "first contact",
     "health",
@@ -24,7 +28,6 @@ TOPICS = [
     "work",
 ]
 FIRST_LANGUAGES = {"en", "de", "pt", "zh", "ar", "tr", "fr", "cs", "es", "uk", "hi"}
-LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 SCRIPTS = {  # first words of the Unicode names of a language's letters; the others write Latin
     "ar": {"ARABIC"},
     "fa": {"ARABIC"},
@@ -42,15 +45,16 @@ OPENING = {"es": "¿¡"}
 QUESTION_MARKS = ("?", "？", "؟")
 
 
-def lines_of(language: str) -> list[str]:
-    text = (FOLDER / f"{language}.txt").read_text("utf-8")
-    assert text.endswith("\n")
-    return text.removesuffix("\n").split("\n")
-
-
 def rows() -> list[dict[str, str]]:
-    with (FOLDER / "topics.tsv").open(encoding="utf-8", newline="") as file:
+    with TABLE.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def lines_of(language: str) -> list[str]:
+    return [row[language] for row in rows()]
+
+
+LANGUAGES = [name for name in rows()[0] if name not in ABOUT]
 
 
 def spelled(line: str, language: str) -> None:
@@ -73,19 +77,26 @@ def test_the_languages_of_the_everyday_sentences_are_there() -> None:
 
 
 def test_every_line_has_its_topic_and_says_who_has_reviewed_it() -> None:
-    table = rows()
-    assert len(table) >= 600
-    assert [row["line"] for row in table] == [str(i) for i in range(1, len(table) + 1)]
-    assert list(dict.fromkeys(row["topic"] for row in table)) == TOPICS
-    for row in table:
+    assert len(rows()) >= 600
+    assert list(dict.fromkeys(row["topic"] for row in rows())) == TOPICS
+    for row in rows():
         assert not re.search(r"[\w\s]", re.sub("[0-9]\ufe0f\u20e3", "", row["pictogram"])), row
         assert row["reviewed"] == "no" or set(row["reviewed"].split()) <= set(LANGUAGES), row
+
+
+def test_an_index_reads_it_as_aligned_sentences_with_their_topic() -> None:
+    groups: dict[str | None, set[str]] = {}
+    for sentence in read_tsv(TABLE, None):
+        assert isinstance(sentence, Sentence), sentence
+        assert set(sentence.metadata) >= {"topic", "reviewed"}
+        groups.setdefault(sentence.group, set()).add(sentence.language)
+    assert len(groups) == len(rows())
+    assert all(len(found) == len(LANGUAGES) for found in groups.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_a_clean_phrase_of_its_own_on_every_line(language: str) -> None:
     lines = lines_of(language)
-    assert len(lines) == len(rows())
     assert len({line.rstrip(".!?。！？؟۔।").casefold() for line in lines}) == len(lines)
     for line in lines:
         spelled(line, language)
