@@ -1,4 +1,4 @@
-"""glibc's allocator, set so that what a long-running service frees goes back to the system (decision 81)."""
+"""glibc's allocator, set so that what a long-running service frees goes back to the system."""
 
 import ctypes
 

@@ -1,7 +1,7 @@
 """Word vectors from contexts: the mean of the sentences that contain a word, mixed with that of its tokens.
 
 The encoder was trained to compare sentences, and the sentences that contain a word show what it means.
-Measured in docs/decisions/0007-words.md.
+Measured in docs/results.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
-OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/decisions/0007)
+OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/results.md)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
