@@ -81,7 +81,17 @@ def drive(port: int, bodies: Sequence[bytes], clients: int, seconds: float) -> L
         file.write(b"\n".join(bodies))
         file.flush()
         url = f"http://127.0.0.1:{port}{SENTENCE}"
-        command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "-s", str(SCRIPT), url, "--", file.name]
+        command = [
+            "wrk",
+            "-t1",
+            f"-c{clients}",
+            f"-d{round(seconds)}s",
+            "-s",
+            str(SCRIPT),
+            url,
+            "--",
+            file.name,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise click.ClickException(f"wrk ended with {done.returncode}: {done.stderr.strip()}")

@@ -27,18 +27,17 @@ from index.vectors.neighbourhoods import csls
 ENGLISH = "en"
 EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG
 MANY_CAPTIONS = 300  # languages with as many get a separate mean: with fewer, split test has only a handful
-HALVES = {"odd": 0, "even": 1}  # of lines -> the first of them
+HALVES = {"dev": 0, "test": 1}  # which of two lines
 FEWEST_LINES = 5  # of a language: a figure from fewer is meaningless
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A language's lines, their English counterparts, and further lines of both that are wrong answers."""
+    """A language's lines, their English counterparts, and further English lines that are wrong answers."""
 
     foreign: Sequence[str]
     english: Sequence[str]
     more_english: Sequence[str] = ()
-    more_foreign: Sequence[str] = ()
 
 
 def picture_sets(
@@ -110,20 +109,13 @@ def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
     if not folders:
         raise DataError(f"{data / 'benchmark'} has no folder {EVERYDAY_PREFIX}LANG with en.txt and LANG.txt")
     texts = {code: read_aligned(folder, [code, ENGLISH]) for code, folder in folders.items()}
+    vectors = _encoded(encoder, {code: Lines(both[code], both[ENGLISH]) for code, both in texts.items()})
     tables = []
     for half, first in HALVES.items():
-        lines = {
-            code: Lines(
-                both[code][first::2],
-                both[ENGLISH][first::2],
-                both[ENGLISH][1 - first :: 2],
-                both[code][1 - first :: 2],
-            )
-            for code, both in texts.items()
-        }
-        note = f"Line i is the same in both. Asked: {half} lines; candidates: all."
-        name = f"everyday sentences, {'dev' if first == 0 else 'test'}"
-        tables.append(with_english(encoder, name, note, lines, known, chosen))
+        order = {key: np.concatenate([rows[first::2], rows[1 - first :: 2]]) for key, rows in vectors.items()}
+        asked = {code: len(vectors[code][first::2]) for code in texts}
+        note = f"Line i is the same in both. Asked: the {'even' if first else 'odd'} lines; candidates: all."
+        tables.append(_scored(f"everyday sentences, {half}", note, order, asked, known, chosen))
     return tables
 
 
@@ -163,17 +155,34 @@ def with_english(
     }
     if not kept:
         raise DataError(f"{name}: no language has {FEWEST_LINES} lines that English has too")
-    texts = {code: [*aligned.foreign, *aligned.more_foreign] for code, aligned in kept.items()}
-    texts |= {
-        f"{ENGLISH} {code}": [*aligned.english, *aligned.more_english] for code, aligned in kept.items()
-    }
-    vectors = encode(encoder, texts)
+    asked = {code: len(aligned.foreign) for code, aligned in kept.items()}
+    return _scored(name, note, _encoded(encoder, kept), asked, known, chosen, chance=chance)
+
+
+def _encoded(encoder: TextEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
+    """LANG -> its lines, and "en LANG" -> their English counterparts and the further lines."""
+    texts = {code: aligned.foreign for code, aligned in lines.items()}
+    texts |= {f"{ENGLISH} {code}": [*one.english, *one.more_english] for code, one in lines.items()}
+    return encode(encoder, texts)
+
+
+def _scored(
+    name: str,
+    note: str,
+    vectors: Mapping[str, Vectors],
+    asked: Mapping[str, int],
+    known: Sequence[str],
+    chosen: Sequence[str],
+    *,
+    chance: bool = False,
+) -> Table:
+    """Score the first `asked` lines of each language among all English ones, and back."""
     pairs: list[PairScore] = []
-    for code, aligned in kept.items():
-        foreign, english, asked = vectors[code], vectors[f"{ENGLISH} {code}"], len(aligned.foreign)
+    for code, count in asked.items():
+        foreign, english = vectors[code], vectors[f"{ENGLISH} {code}"]
         for source, target, questions, answers in (
-            (code, ENGLISH, foreign[:asked], english),
-            (ENGLISH, code, english[:asked], foreign),
+            (code, ENGLISH, foreign[:count], english),
+            (ENGLISH, code, english[:count], foreign),
         ):
             pair = score_pair(source, target, {source: questions, target: answers})
             pairs.append(_with_chance(pair, len(answers)) if chance else pair)
