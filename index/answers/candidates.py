@@ -15,7 +15,7 @@ from index.encoder.vectors import Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 
-# Answers with the highest scores, which are then ordered by confidence (docs/decisions/0110).
+# Answers with the highest scores, which are then ordered by confidence (docs/decisions/0084).
 ANSWERS_CONSIDERED = 5
 LEFT_OUT = -1.0  # the cosine of a neighbour that may not be an answer
 

@@ -36,7 +36,7 @@ from index.vectors.neighbourhoods import csls_scores
 DOMAIN = ("token_score", "question_mean", "log_tokens")
 LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
 # Subtracted from a word's score for each factor of e between the frequencies of question and answer
-# (docs/decisions/0007).
+# (docs/research.md).
 FREQUENCY_PENALTY = 0.05
 UNKNOWN_RATIO = -1.0  # log ratio of frequencies where one is unknown, as cautious as an answer e times rarer
 FOREIGN_RATIO = 5.0  # a word this many times as frequent in the source language is not of the target language
