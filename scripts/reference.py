@@ -219,7 +219,7 @@ def recipes() -> str:
     parts = ["# Recipes", "", GENERATED, ""]
     parts += [
         "A recipe is TOML; `training/recipes/` has the shipped ones, and each paper its own in",
-        "`training/papers/PAPER/recipes/`. Every key can be set from the command:",
+        "its folder of `training/papers/`. Every key can be set from the command:",
         "`--set optimiser.epochs=10`. A key that is not here, or a value out of bounds, is refused.",
         "",
     ]
