@@ -43,6 +43,7 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /problems/{name}",
         "get /metrics",
         "get /concordance",
+        "get /phrases",
         "post /translate",
         "post /detect",
         "get /health",
