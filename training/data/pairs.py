@@ -1,4 +1,4 @@
-"""Pairs of sentences as auxiliary inputs: mined or transferred pairs, and the two halves of a sentence."""
+"""Pairs of sentences as auxiliary inputs: mined or transferred pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ WEIGHT_SUFFIX = "weight"  # ends the names of weights in a file of pairs
 LANGUAGE_EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
 # Of weighted pairs, by text: an easy text must not crowd out one that is being learned.
 WEIGHTED_EVENNESS = 0.5
-PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
+PSEUDOPAIR_STREAM = 1  # keeps this draw apart from others of the same batch
 
 
 class PairSupplier:
@@ -162,32 +162,3 @@ class _Group:
             return int(draw.integers(len(self.pairs)))
         place = int(np.searchsorted(self.sums, draw.random() * self.sums[-1], side="right"))
         return min(place, len(self.pairs) - 1)
-
-
-class Halves(PairSupplier):
-    """Supplies sentences, with pictures or without, each divided at random into two halves.
-
-    A batch is in one language: otherwise the language alone would tell which halves belong together, and the
-    languages would drift apart. Languages are drawn in proportion to the number of their sentences to the
-    power of 3/4.
-    """
-
-    def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
-        super().__init__()
-        long = {language: [row for row in rows if len(row) > 1] for language, rows in tokens.items()}
-        self.tokens = {language: rows for language, rows in long.items() if rows}
-        self.seed = seed
-
-    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
-        draw = np.random.default_rng([self.seed, epoch, number, HALVES_STREAM])
-        languages = list(self.tokens)
-        weights = np.asarray([len(self.tokens[language]) for language in languages]) ** LANGUAGE_EVENNESS
-        rows = self.tokens[languages[int(draw.choice(len(languages), p=weights / weights.sum()))]]
-        return [halved(rows[i], draw) for i in draw.integers(len(rows), size=size)]
-
-
-def halved(tokens: Tokens, draw: np.random.Generator) -> tuple[Tokens, Tokens]:
-    """Divide a sentence's tokens into two random halves, each in order; the second may be longer by one."""
-    first = np.zeros(len(tokens), bool)
-    first[draw.permutation(len(tokens))[: len(tokens) // 2]] = True
-    return tokens[first], tokens[~first]

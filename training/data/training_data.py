@@ -10,7 +10,6 @@ from tokenizers import Tokenizer
 
 from training.data.captions import Caption, CaptionedPictures
 from training.data.pairs import Pseudopairs
-from training.data.pictograms import is_drawing
 from training.data.tokens import tokenize
 
 Tokens = NDArray[np.int32]
@@ -110,17 +109,6 @@ class TrainingData:
         if self.mine_captions:
             rows[""] = {code: range(end, len(self.sentences[code])) for code, end in ends.items()}
         return rows
-
-    def scenes(self) -> dict[str, list[Tokens]]:
-        """`sentences` without the captions of drawings, which are lists of synonyms."""
-        drawing_flags: dict[str, list[bool]] = {language: [] for language in self.sentences}
-        for caption in self.captions.captions:
-            drawing_flags[caption.language].append(is_drawing(self.captions.pictures[caption.picture]))
-        scenes = {}
-        for language, rows in self.sentences.items():
-            names = [False] * (len(rows) - len(drawing_flags[language])) + drawing_flags[language]
-            scenes[language] = [row for row, is_name in zip(rows, names, strict=True) if not is_name]
-        return scenes
 
 
 def sentences_of(

@@ -153,7 +153,7 @@ class CaptionSource:
 
 def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
     """Build the suppliers of the auxiliary inputs that the recipe's objectives read."""
-    return {name: supplier(data) for name, supplier in SUPPLIERS.items() if name in recipe.inputs}
+    return {name: supplier(data) for name, supplier in sorted(SUPPLIERS.items()) if name in recipe.inputs}
 
 
 def sampler_of(recipe: Recipe, data: TrainingData) -> Sampler:

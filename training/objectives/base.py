@@ -64,7 +64,7 @@ class Forward(Step):
         self.shared = ["text"]
         self._embed_captions(list(objectives.values()))
         self._embed_pictures()
-        for name in SUPPLIERS:
+        for name in sorted(SUPPLIERS):
             if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
                 self._embed_auxiliary(name)
         for objective in objectives.values():

@@ -9,12 +9,12 @@ import torch
 from pydantic import ValidationError
 from tokenizers import Tokenizer, models
 
-from training.data.auxiliary import partners
 from training.data.captions import CaptionedPictures, load_split
 from training.data.pictograms import is_drawing
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 from training.data.training_data import TrainingData
+from training.papers.suppliers import partners
 
 
 def settings(**changes: object) -> DataSettings:

@@ -11,13 +11,13 @@ from index.errors import DamagedError, DataError
 from tests.training.tiny import BAG, SIZE, TRANSFORMER, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.folder import DataFolder
-from training.data.pairs import Halves
 from training.data.pictograms import is_drawing
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
 from training.encoders.features import features_of_collection
 from training.encoders.vision import Backbone
 from training.loop.prepare import picture_sources, prepare, vocabulary
 from training.loop.run import Run, create_run
+from training.papers.united.halves import HalvesSupplier
 
 
 def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_pa
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path, *settings, "mining.every=1"), resume=False)
     made = prepare(run, data)
     halves = made.suppliers["halves"]
-    assert isinstance(halves, Halves)
+    assert isinstance(halves, HalvesSupplier)
     drawn = Counter(
         caption.language
         for caption in made.data.captions.captions

@@ -6,9 +6,9 @@ import pytest
 from index.errors import RecipeError
 from index.languages import languages
 from training.objectives.cross_modal import CrossModal
-from training.objectives.transitive import Transitive
 from training.papers.globetrotter.losses import Cloze, VisualContrastive
 from training.papers.globetrotter.transformer import TransformerSettings
+from training.papers.globetrotter.transitive import Transitive
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
 

@@ -2,10 +2,18 @@
 
 Here are the parts of its recipe that no other has (token cloze, contrast of two views, transformer), the
 baselines and the ceiling of its section 5.1, the experiments of its figures and appendix (`passepartout
-experiment`), and all of them as one study (`passepartout reproduce globetrotter`). Its
-image-caption contrast and its transitive loss, which the shipped recipes use, are in training/objectives.
+experiment`), and all of them as one study (`passepartout reproduce globetrotter`). Its image-caption
+contrast, which the shipped recipes use, is in training/objectives.
 """
 
-from training.papers.globetrotter import lample_conneau, losses, published, sigurdsson, transformer
+import training.papers.suppliers  # noqa: F401 (registers its own)
+from training.papers.globetrotter import (
+    lample_conneau,
+    losses,
+    published,
+    sigurdsson,
+    transformer,
+    transitive,
+)
 
-__all__ = ["lample_conneau", "losses", "published", "sigurdsson", "transformer"]
+__all__ = ["lample_conneau", "losses", "published", "sigurdsson", "transformer", "transitive"]

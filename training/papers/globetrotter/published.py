@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from training.objectives.base import Step, named
-from training.objectives.transitive import Transitive
+from training.papers.globetrotter.transitive import Transitive
 
 RESCALED = 0.25  # x of the published code
 

@@ -3,6 +3,7 @@
 Its max-violation hinge, its GRU and its transfer of captions, the table [transfer] of a recipe.
 """
 
+import training.papers.suppliers  # noqa: F401 (registers its own)
 from training.papers.pseudopairs import gru, hinge, transfer
 
 __all__ = ["gru", "hinge", "transfer"]

@@ -1,1 +1,5 @@
 """What of the papers helps together: the recipes `best` and `united`, on five languages and on eleven."""
+
+from training.papers.united import halves
+
+__all__ = ["halves"]

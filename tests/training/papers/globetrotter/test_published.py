@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tests.training.step_batches import step_of
-from training.objectives.transitive import Transitive
 from training.papers.globetrotter.published import Positives, PublishedPositives, PublishedTransitive
+from training.papers.globetrotter.transitive import Transitive
 
 # Three pictures, the second near the first, the third across; sentences that fit theirs more or less.
 VIEW = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=torch.float64)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.training.step_batches import batch, batches, near, permuted, rows, step_of, stepped
 from training.objectives import Step
-from training.objectives.transitive import Transitive
+from training.papers.globetrotter.transitive import Transitive
 
 Normalise = Literal["batch", "positives", "rows"]
 WAYS: list[Normalise] = ["batch", "positives", "rows"]

@@ -3,7 +3,7 @@ import torch
 
 from tests.training.step_batches import assert_pairs_come_nearer, rows, step_of
 from training.objectives.base import partner_loss
-from training.objectives.halves import Halves
+from training.papers.united.halves import Halves
 
 CAPTIONS = rows(6, 4, 9)
 

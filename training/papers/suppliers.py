@@ -1,0 +1,86 @@
+"""Inputs of batches that several papers' objectives read: other captions of a picture, and languages."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from index.errors import DataError
+from training.data.auxiliary import SUPPLIERS, Supplier
+from training.data.captions import CaptionedPictures
+from training.data.tokens import Texts, pad
+from training.data.training_data import TrainingData
+
+Numbers = NDArray[np.int64]
+
+
+class RowSupplier(Supplier):
+    """Supplies a row (D,) for each caption: `table[owners[i]]` for caption i."""
+
+    def __init__(self, table: NDArray[np.int64] | NDArray[np.float32], owners: Numbers) -> None:
+        self.table, self.owners = table, owners
+
+    def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> Tensor:
+        """(N, D)."""
+        return torch.from_numpy(self.table[self.owners[captions]]).to(device)
+
+
+class DrawnCaptions(Supplier):
+    """Supplies another caption for each caption, drawn from `choices[caption]` (numbers) every time."""
+
+    def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[NDArray[np.int32]]) -> None:
+        self.choices, self.tokens = choices, tokens
+
+    def part(
+        self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
+    ) -> tuple[Texts]:
+        """Ids and mask (N, T) of the drawn captions."""
+        options = (self.choices[caption] for caption in captions)
+        drawn = [others[int(draw.integers(len(others)))] for others in options]
+        return (pad([self.tokens[i] for i in drawn], device),)
+
+
+def partners(data: TrainingData) -> DrawnCaptions:
+    """Supply a caption of the same picture in another language. DataError if a picture has one language."""
+    captions = data.shown.captions
+    of_picture = _captions_of_pictures(data.shown)
+    choices = [
+        [other for other in of_picture[caption.picture] if captions[other].language != caption.language]
+        for caption in captions
+    ]
+    for caption, others in zip(captions, choices, strict=True):
+        if not others:
+            raise DataError(
+                f"objectives.paired: {data.shown.pictures[caption.picture]} has captions in "
+                f'{caption.language} alone; it needs data.pictures = "shared" and captions in two languages '
+                "a picture"
+            )
+    return DrawnCaptions(choices, data.shown_tokens)
+
+
+def neighbours(data: TrainingData) -> DrawnCaptions:
+    """Supply another caption of the same picture, in any language; the same one if it has no other."""
+    of_picture = _captions_of_pictures(data.shown)
+    choices = [
+        [other for other in of_picture[caption.picture] if other != number] or [number]
+        for number, caption in enumerate(data.shown.captions)
+    ]
+    return DrawnCaptions(choices, data.shown_tokens)
+
+
+def languages(data: TrainingData) -> RowSupplier:
+    """Supply the number of each caption's language among the recipe's: (N, 1)."""
+    return RowSupplier(np.arange(len(data.languages))[:, None], data.language_places)
+
+
+def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:
+    """Picture -> its captions."""
+    captions: list[list[int]] = [[] for _ in data.pictures]
+    for number, caption in enumerate(data.captions):
+        captions[caption.picture].append(number)
+    return captions
+
+
+SUPPLIERS |= {"partners": partners, "neighbours": neighbours, "languages": languages}
