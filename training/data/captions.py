@@ -56,10 +56,9 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     Set by set: "disjoint" keeps the pictures that have a caption in every language of the set, sorts them by
     the SHA-256 of their name and assigns picture i to language i mod M of the rotation alone; "pivoted"
     assigns it to the first language and to one of the others in turn; "common" keeps every M-th of these
-    pictures, with all of its captions; "shared" keeps every picture that has any caption. Held-out languages
-    count among the M; an added language gets what was held out for it and the pictures that none of the M
-    had. Pictograms beside other sets are in "train" only. Raises DataError if files are missing or malformed,
-    a language has captions in no set, or no picture is left.
+    pictures, with all of its captions; "shared" keeps every picture that has any caption. Pictograms beside
+    other sets are in "train" only. Raises DataError if files are missing or malformed, a language has
+    captions in no set, or no picture is left.
     """
     owners: Owners = []
     texts: Texts = {}

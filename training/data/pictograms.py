@@ -42,24 +42,19 @@ def load_drawings(
     """Read the drawings to train on or to validate with.
 
     Their captions are the concept's name and, as a second caption, its keywords. "disjoint" assigns each
-    drawing to one language (`deal`), held-out languages included; "shared" keeps the captions of every
-    language. A language without a file of names has none. Raises DataError if files are missing or malformed,
-    or no language has names.
+    drawing to one language (`deal`); "shared" keeps the captions of every language. A language without a file
+    of names has none. Raises DataError if files are missing or malformed, or no language has names.
     """
-    codes = dict.fromkeys((*settings.languages, *settings.held_out))
-    names = {code: concept_names for code in codes if (concept_names := _names(data, code))}
-    learning = [code for code in settings.languages if code in names]
-    if not learning:
+    names = {code: of_code for code in settings.languages if (of_code := _names(data, code))}
+    if not names:
         raise DataError(f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}")
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
     if settings.pictures == "disjoint":
-        turns = {code: names[code] for code in (*settings.first, *settings.held_out) if code in names}
-        assignment = deal(learned, turns)
-        owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in learning]
+        owners: Owners = [(name, (code,)) for name, code in deal(learned, names).items()]
     else:
-        owners = [(name, tuple(learning)) for name in learned]
-    return owners, {code: _captions(names[code], owners, code) for code in learning}
+        owners = [(name, tuple(names)) for name in learned]
+    return owners, {code: _captions(named, owners, code) for code, named in names.items()}
 
 
 def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> dict[str, str]:

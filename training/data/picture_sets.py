@@ -5,7 +5,7 @@ SET/NAME, so that sets may have files of the same name.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -37,10 +37,9 @@ def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple
 
     Raises DataError if files are missing or malformed.
     """
-    codes = dict.fromkeys((*settings.languages, *settings.held_out))
     texts = {
         code: _texts(file, name, settings)
-        for code in codes
+        for code in settings.languages
         if (file := data / name / "captions" / f"{code}.tsv").is_file()
     }
     return _owners(read_members(data, name, split), texts, settings), texts
@@ -68,11 +67,8 @@ def _owners(members: Sequence[str], texts: Texts, settings: DataSettings) -> Own
     if settings.pictures == "common":
         assignment = _disjoint(members, texts, captioned, captioned)
         return [(name, tuple(captioned)) for name in list(assignment)[:: len(captioned)]]
-    taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
-    turns = [code for code in settings.rotation or taking if code in texts]
-    assignment = _disjoint(members, texts, taking, turns)
-    owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in settings.languages]
-    return owners + list(_left_over(members, texts, assignment, settings.added))
+    turns = [code for code in settings.rotation or captioned if code in texts]
+    return [(name, (code,)) for name, code in _disjoint(members, texts, captioned, turns).items()]
 
 
 def _disjoint(
@@ -82,16 +78,6 @@ def _disjoint(
     pool = [name for name in members if turns and all(name in texts[language] for language in languages)]
     pool.sort(key=lambda name: hashlib.sha256(PurePosixPath(name).name.encode()).hexdigest())
     return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
-
-
-def _left_over(
-    members: Sequence[str], texts: Texts, assignment: Collection[str], added: Sequence[str]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Assign each unassigned picture to the first added language that has a caption of it."""
-    for name in members:
-        owner = next((code for code in added if name in texts.get(code, ())), None)
-        if name not in assignment and owner:
-            yield name, (owner,)
 
 
 def move_onto_first_set(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:

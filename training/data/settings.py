@@ -47,10 +47,6 @@ class DataSettings(Table):
     texts: one or more NAMEs of sentences, for the vocabulary and for mining: text/NAME.LANG.txt; or a
     picture set, for the sentences that its training captions are; or a folder with LANG.txt. Each language is
     shuffled by itself, so that neither corresponding lines nor common pictures are used. "" or []: none.
-    held_out: languages that get their share of the disjoint pictures but are not learned, so that
-    `passepartout add-language` can learn them later.
-    added: those of `languages` that were added to a finished run (`passepartout add-language`): in the order
-    in which they were added, each with its held-out pictures and pictures that no language had.
     """
 
     languages: LanguageCodes
@@ -62,19 +58,9 @@ class DataSettings(Table):
     weights: dict[SetName, float] = Field(default={})
     open_licences: bool = False
     texts: TextNames = ()
-    held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
-    added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
 
     @model_validator(mode="after")
     def _languages_fit(self) -> "DataSettings":
-        if unknown := [code for code in self.added if code not in self.languages]:
-            raise ValueError(f"added: {unknown[0]} is not among the languages")
-        if not self.first:
-            raise ValueError("added: one language or more must have been there first")
-        if overlap := set(self.held_out) & set(self.first):
-            raise ValueError(f"held_out: {min(overlap)} is among the languages that are learned")
-        if self.held_out and self.pictures != "disjoint":
-            raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
         self._sets_fit()
         self._rotation_fits()
         return self
@@ -95,18 +81,13 @@ class DataSettings(Table):
             return
         if unknown := [code for code in self.rotation if code not in self.languages]:
             raise ValueError(f"rotation: {unknown[0]} is not among the languages")
-        if self.pictures != "disjoint" or self.held_out or self.added:
-            raise ValueError('rotation needs pictures = "disjoint", without held_out or added')
+        if self.pictures != "disjoint":
+            raise ValueError('rotation needs pictures = "disjoint"')
 
     @property
     def anchors(self) -> tuple[str, ...] | None:
         """The languages that a batch's captions are in, where they are not all that a picture has."""
         return self.languages[:1] if self.pictures == "pivoted" else None
-
-    @property
-    def first(self) -> tuple[str, ...]:
-        """The languages that the run began with."""
-        return tuple(code for code in self.languages if code not in self.added)
 
 
 class TokenizerSettings(Table):

@@ -118,14 +118,6 @@ def test_shared_drawings_keep_every_language(data: Path) -> None:
     assert all(set(found) == {name for name, _ in owners} for found in texts.values())
 
 
-def test_a_language_held_out_keeps_its_drawings_until_it_is_added(data: Path) -> None:
-    three = dict(load_drawings(data, settings())[0])
-    held = dict(load_drawings(data, settings("en", "de", held_out=["pt"]))[0])
-    assert held == {name: codes for name, codes in three.items() if codes != ("pt",)}
-    later = load_drawings(data, settings(held_out=["pt"], added=["pt"]))[0]
-    assert dict(later) == three
-
-
 def test_training_has_photographs_then_drawings_and_validation_photographs_alone(data: Path) -> None:
     plain = load_split(data, "train", settings(sets=["photos"]))
     both = load_split(data, "train", settings())

@@ -89,7 +89,6 @@ def test_a_language_may_have_drawings_alone(data: Path, tmp_path: Path) -> None:
     [
         ({"rotation": ["fr"]}, "rotation: fr is not among"),
         ({"rotation": ["en"], "pictures": "shared"}, "rotation needs"),
-        ({"rotation": ["en"], "held_out": ["fr"]}, "rotation needs"),
         ({"pictures": "pivoted", "languages": ["en"]}, "needs two languages"),
     ],
 )
