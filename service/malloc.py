@@ -16,3 +16,10 @@ def return_freed_memory() -> None:
     if mallopt is not None:
         mallopt(M_ARENA_MAX, 1)
         mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
+
+
+def trim_heap() -> None:
+    """Return the free pages of the heap, after work that took much in small blocks."""
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is not None:
+        malloc_trim(0)

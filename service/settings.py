@@ -44,8 +44,7 @@ class Settings(BaseSettings):
     **Changes over HTTP** need `admin_keys`, `jobs_url`, and `passepartout jobs` beside the service, with the
     same settings.
 
-    **Logs and traces** have routes, statuses and times, never a text. `traces_url` needs `pip install
-    'passepartout[tracing]'`.
+    **Logs** have routes, statuses and times, never a text.
     """
 
     model_config = SettingsConfigDict(
@@ -75,14 +74,6 @@ class Settings(BaseSettings):
         description="After SIGTERM, time in which requests are still accepted, while /health/ready says no "
         "and every answer asks its client to reconnect.",
     )
-    verify_seconds: float = Field(
-        default=0,
-        ge=0,
-        le=604_800,
-        description="How often to check every file of the version served against its checksum, which reads "
-        "them all; while one differs, the service is not ready. 0: only when the version is opened.",
-    )
-
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info", description="Least severe level that is logged; texts are never logged."
     )
@@ -95,11 +86,6 @@ class Settings(BaseSettings):
     metrics: Literal["loopback", "everyone", "off"] = Field(
         default="loopback", description="Who may read /metrics: only this machine, everyone, or nobody."
     )
-    traces_url: str | None = Field(
-        default=None,
-        description="Where to send OpenTelemetry traces, such as http://localhost:4318/v1/traces.",
-    )
-
     api_keys: SecretStr | None = Field(
         default=None,
         description="Accepted API keys, as comma-separated name:sha256 entries; none: no key is needed.",
@@ -116,6 +102,10 @@ class Settings(BaseSettings):
         default="127.0.0.1",
         description="Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
         "comma-separated; * for whoever connects.",
+    )
+    allowed_hosts: str | None = Field(
+        default=None,
+        description="Host names under which the service answers, comma-separated; none: any.",
     )
     cors_origins: str | None = Field(
         default=None,
@@ -175,7 +165,11 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> list[str]:
-        return [origin.strip() for origin in (self.cors_origins or "").split(",") if origin.strip()]
+        return _listed(self.cors_origins)
+
+    @property
+    def hosts(self) -> list[str]:
+        return [host.lower() for host in _listed(self.allowed_hosts)]
 
     @field_validator("api_keys", "admin_keys")
     @classmethod
@@ -209,13 +203,6 @@ class Settings(BaseSettings):
                 raise ValueError("must be origins such as https://example.org, without a path")
         return given
 
-    @field_validator("traces_url")
-    @classmethod
-    def _collecting(cls, given: str | None) -> str | None:
-        if given is not None and not re.fullmatch(r"https?://[^\s@]+", given):
-            raise ValueError("must be an http:// or https:// address, without a user")
-        return given
-
     @field_validator("redis_url", "jobs_url")
     @classmethod
     def _readable(cls, url: SecretStr | None) -> SecretStr | None:
@@ -227,6 +214,10 @@ class Settings(BaseSettings):
             except ValueError:  # whose message may hold a part of the password
                 raise ValueError("must be a redis://, rediss:// or unix:// address") from None
         return url
+
+
+def _listed(given: str | None) -> list[str]:
+    return [part.strip() for part in (given or "").split(",") if part.strip()]
 
 
 def load_settings(**options: Any) -> Settings:  # noqa: ANN401

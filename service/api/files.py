@@ -24,7 +24,8 @@ from service.engine.engine import Engine
 from service.engine.files import NoRoomError, open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, overloaded
+from service.malloc import trim_heap
 from service.schemas import FieldError, TranslatedFile
 from service.settings import Settings
 
@@ -71,6 +72,16 @@ FILE_BODY: dict[str, Any] = {
 )
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """Fill in the translations that the corpus has: PO, XLIFF, TMX, JSON or text."""
+    places: asyncio.Semaphore = request.app.state.file_places
+    if places.locked():  # nothing is awaited between this and taking a place
+        raise overloaded()
+    async with places:
+        response = await _translated(request, engine, settings)
+    await asyncio.to_thread(trim_heap)
+    return response
+
+
+async def _translated(request: Request, engine: Engine, settings: Settings) -> Response:
     if media_type(request.headers.get("content-type", "")) != MULTIPART_TYPE:
         await check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")

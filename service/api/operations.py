@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from service.api.dependencies import EngineNow, IndexManagerNow, SettingsNow
+from service.api.dependencies import EngineNow, SettingsNow
 from service.http.problems import ProblemError, ProblemType
 from service.observability.metrics import Metrics, is_loopback
 from service.schemas import Liveness, Problem, Readiness
@@ -25,12 +25,9 @@ async def live() -> Liveness:
 
 
 @router.get("/health/ready", summary="Check readiness")
-async def ready(request: Request, engine: EngineNow, manager: IndexManagerNow) -> Readiness:
-    """Succeeds from when the index is open and warmed up until the service is told to stop.
-
-    Fails while a file of the index is known to be damaged (the setting `verify_seconds`).
-    """
-    if request.app.state.stopping.is_set() or manager.damaged:
+async def ready(request: Request, engine: EngineNow) -> Readiness:
+    """Succeeds from when the index is open and warmed up until the service is told to stop."""
+    if request.app.state.stopping.is_set():
         raise ProblemError(ProblemType.NOT_READY)
     return Readiness(model=engine.translator.model, index=engine.translator.version)
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from index.answers.translator import Translator
 from index.errors import PassepartoutError
-from index.storage.versions import CURRENT, current, open_version
+from index.storage.versions import CURRENT, current
 from service.engine.engine import Engine
 
 log = logging.getLogger("passepartout.index")
@@ -34,7 +34,6 @@ class IndexManager:
         self._lock = asyncio.Lock()
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
         self._engine: Engine | None = None
-        self.damaged = False  # whether the version served is: set by `verify`
 
     @property
     def engine(self) -> Engine:
@@ -62,7 +61,7 @@ class IndexManager:
                 served = self.engine.translator.version
                 log.error("version %s is refused, %s stays: %s", version, served, reason)
                 raise
-            self._engine, self.damaged = engine, False
+            self._engine = engine
             log.info("version %s is served", version)
             return True
 
@@ -71,35 +70,16 @@ class IndexManager:
         with suppress(Exception):
             await self.reload()
 
-    async def verify(self) -> None:
-        """Check every file of the version served against its checksum, and log damage."""
-        version = self.engine.translator.version
-        try:
-            # Not in the opening thread, so that a repaired version need not wait for the end of a long check.
-            await asyncio.to_thread(open_version, self._index, version, fresh=True)
-            damaged = False
-        except (PassepartoutError, OSError) as error:
-            damaged = True
-            log.error("version %s is served but damaged, so this is not ready: %s", version, error)
-        if version == self.engine.translator.version:
-            self.damaged = damaged
-
     @asynccontextmanager
-    async def watching(self, seconds: float, verify_seconds: float = 0) -> AsyncIterator[None]:
-        """Check every `seconds` whether the index has a new version, and verify every `verify_seconds`.
-
-        0 means never.
-        """
-        tasks = [asyncio.create_task(self._watch(seconds))] if seconds else []
-        if verify_seconds:
-            tasks.append(asyncio.create_task(self._verify_again(verify_seconds)))
+    async def watching(self, seconds: float) -> AsyncIterator[None]:
+        """Check every `seconds` whether the index has a new version."""
+        task = asyncio.create_task(self._watch(seconds))
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     @contextmanager
     def reloading_on_hangup(self) -> Iterator[None]:
@@ -134,11 +114,6 @@ class IndexManager:
             if changed is not None and changed != seen:
                 seen = changed
                 await self.try_reload()
-
-    async def _verify_again(self, seconds: float) -> None:
-        while True:
-            await asyncio.sleep(seconds)
-            await self.verify()
 
     def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
         opened = translator or Translator.open(self._index, version=version, threads=self._threads)

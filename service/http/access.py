@@ -1,4 +1,7 @@
-"""Who may ask, and how often: keys and rates, checked before anything of a body is read."""
+"""Who may ask, and how often: hosts, pages, keys and rates, checked before anything of a body is read."""
+
+import re
+from collections.abc import Collection, Mapping
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,7 +20,10 @@ OPEN_PATHS = frozenset(
     }
 )
 OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
-UNCOUNTED_PATHS = frozenset({*PAGE_FILES, "/health", "/health/live", "/health/ready", "/metrics"})
+HEALTH_PATHS = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})  # asked by address, often
+UNCOUNTED_PATHS = HEALTH_PATHS | frozenset(PAGE_FILES)
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+HOST_NAME = re.compile(r"\[[^\]]*\]|[^:]+")
 # LibreTranslate clients send the key in the body; the routes for these paths call `check_body_key`.
 KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 
@@ -25,12 +31,22 @@ KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 class Access:
     """ASGI middleware: 429 for a client that asks too often, 401 where a needed key is missing or wrong.
 
-    A request counts for the name of its key, which the state of the request then has, or else for its
+    421 for a host that is not allowed, 403 for what a page of another site sends without being allowed to. A
+    request counts for the name of its key, which the state of the request then has, or else for its
     address. A key is sent as `Authorization: Bearer` or `X-API-Key`.
     """
 
-    def __init__(self, app: ASGIApp, keys: Keys, admins: Keys, rates: Rates | None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Keys,
+        admins: Keys,
+        rates: Rates | None,
+        hosts: Collection[str] = (),
+        origins: Collection[str] = (),
+    ) -> None:
         self.app, self.keys, self.admins, self.rates = app, keys, admins, rates
+        self.hosts, self.origins = hosts, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -42,15 +58,24 @@ class Access:
         await self.app(scope, receive, send)
 
     async def _check(self, scope: Scope) -> None:
-        path = scope["path"]
+        path, headers = scope["path"], dict(scope["headers"])
+        if self.hosts and path not in HEALTH_PATHS and _host(headers) not in self.hosts:
+            raise ProblemError(ProblemType.WRONG_HOST)
+        if headers.get(b"sec-fetch-site") == b"cross-site" and not self._may_send(scope, headers):
+            raise ProblemError(ProblemType.FOREIGN)
         needs_key = is_admin(path) or (bool(self.keys) and not is_open(path))
-        key = _key_of(scope) if needs_key else None
+        key = _key_of(headers) if needs_key else None
         name = None if key is None else self._name_of(key, path)
         scope["state"]["key"] = name
         if self.rates is not None and path not in UNCOUNTED_PATHS:
             await self.rates.count(scope)
         if needs_key and name is None and (key is not None or path not in KEY_IN_BODY):
             raise _unauthorised()
+
+    def _may_send(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a page of another site may send this."""
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        return scope["method"] in SAFE_METHODS or "*" in self.origins or origin in self.origins
 
     def _name_of(self, key: str, path: str) -> str | None:
         """The name of a key if it is valid for a path: admins' paths need an admin's key."""
@@ -84,8 +109,13 @@ def _unauthorised() -> ProblemError:
     return ProblemError(ProblemType.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
 
 
-def _key_of(scope: Scope) -> str | None:
-    headers = dict(scope["headers"])
+def _key_of(headers: Mapping[bytes, bytes]) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key")
     return None if key is None else key.decode("latin-1")
+
+
+def _host(headers: Mapping[bytes, bytes]) -> str:
+    """The name of the host that was asked, without its port."""
+    name = HOST_NAME.match(headers.get(b"host", b"").decode("latin-1").lower())
+    return name[0] if name else ""

@@ -30,6 +30,18 @@ class ProblemType(Enum):
         "No valid API key",
         "This service needs an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
     )
+    FOREIGN = (
+        "foreign-page",
+        403,
+        "Page of another site",
+        "A page of another site may not send this: its origin must be in the setting cors_origins.",
+    )
+    WRONG_HOST = (
+        "wrong-host",
+        421,
+        "Wrong host",
+        "The setting allowed_hosts does not have the host asked for.",
+    )
     NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
     METHOD_NOT_ALLOWED = (
         "method-not-allowed",

@@ -1,1 +1,1 @@
-"""Logs, metrics and traces of the service."""
+"""Logs and metrics of the service."""

@@ -7,7 +7,7 @@ import ipaddress
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import Literal, get_args
 
@@ -15,7 +15,6 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from index.answers.request import Kind
-from service.observability.tracing import Tracing
 
 # compute: the time until an answer that is not cached, which includes queue, tokenise, encode and search.
 Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search"]
@@ -26,10 +25,9 @@ CONFIDENCE_BUCKETS = tuple(tenth / 10 for tenth in range(1, 11))
 
 
 class Metrics:
-    """The metrics of one application; with `tracing`, a stage is also a span of its request."""
+    """The metrics of one application."""
 
-    def __init__(self, tracing: Tracing | None = None) -> None:
-        self._tracing = tracing
+    def __init__(self) -> None:
         self._registry = CollectorRegistry()
         requests = self._histogram(
             "request_seconds", "Time to answer a request, by route and status.", "route", "status"
@@ -81,8 +79,7 @@ class Metrics:
         """Time the block as a stage."""
         started = time.perf_counter()
         try:
-            with self._tracing.stage(stage) if self._tracing else nullcontext():
-                yield
+            yield
         finally:
             self.spent(stage, time.perf_counter() - started)
 

@@ -9,13 +9,11 @@ import subprocess
 import time
 from itertools import islice
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
 from tests.damage import truncate
-from tests.service.server import SERVE, serving, translate, wait_until_ready
+from tests.service.server import SERVE, serving, translate
 from tests.waiting import until
 
 
@@ -64,26 +62,6 @@ def test_a_worker_that_cannot_open_the_index_leaves_the_others_alone(index_dir: 
         _, log = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Traceback" not in log
-
-
-def test_a_version_that_is_damaged_while_it_is_served_is_not_ready(
-    index_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = tmp_path / "index"
-    shutil.copytree(index_dir, index)
-    (card,) = index.glob("versions/*/encoder/README.md")
-    content = card.read_bytes()
-    monkeypatch.setenv("PASSEPARTOUT_VERIFY_SECONDS", "0.2")
-    with serving(index) as (address, process):
-        truncate(card)
-        assert process.stderr is not None
-        (said,) = islice((line for line in process.stderr if "served but damaged" in line), 1)
-        assert "README.md" in said
-        with pytest.raises(HTTPError, match="503"):
-            urlopen(f"{address}/health/ready", timeout=5)
-        assert "Hund" in translate(address).title()
-        card.write_bytes(content)
-        wait_until_ready(address, process)
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:

@@ -34,7 +34,6 @@ def service(remembering_dir: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
         ("FILE_BYTES", 4096),
         ("FILE_TEXTS", 100),
         ("KEPT_BYTES", 2048),
-        ("FILES_WAITING", 2),
     ):
         monkeypatch.setattr(limits, f"MAX_{name}", value)
     with TestClient(create_app(Settings(index=remembering_dir, spool=folder.parent))) as client:
@@ -71,7 +70,7 @@ def test_a_text_longer_than_a_request_may_have_stays(service: TestClient) -> Non
 
 
 def test_files_that_wait_are_bounded(service: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One is read, as many wait as may, the next gets 503; texts are answered meanwhile."""
+    """One is read, as many wait as may, the next gets 503 at once; texts are answered meanwhile."""
     begun, over = threading.Event(), threading.Event()
 
     def read_slowly(*arguments: Any) -> Any:  # noqa: ANN401

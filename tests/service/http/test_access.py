@@ -153,6 +153,27 @@ def test_without_keys_everyone_is_let_in(client: TestClient) -> None:
     assert client.post("/translate", json=THEIRS | {"api_key": "any"}).status_code == 200
 
 
+@pytest.mark.parametrize("host", ["elsewhere.example", "", "a.example.evil", "[::1]"])
+def test_other_hosts_are_refused(make_client: ClientFactory, host: str) -> None:
+    client = make_client(allowed_hosts="A.example, [::2]")
+    answer = client.get("/languages", headers={"Host": host})
+    assert (answer.status_code, answer.json()["type"]) == (421, "/problems/wrong-host")
+    assert client.get("/health/ready", headers={"Host": host}).status_code == 200
+    for allowed in ("a.example", "A.EXAMPLE:8000", "[::2]:80"):
+        assert client.get("/languages", headers={"Host": allowed}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/translate_file", "/translate", "/translate/sentence", "/admin/jobs"])
+def test_pages_of_other_sites_send_nothing(make_client: ClientFactory, path: str) -> None:
+    """A browser says so itself; it would send a form without asking."""
+    client = make_client()
+    foreign = {"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"}
+    assert client.post(path, data={"q": "a"}, headers=foreign).status_code == 403
+    assert client.post(path, data={"q": "a"}, headers={"Sec-Fetch-Site": "same-origin"}).status_code != 403
+    welcome = make_client(cors_origins="https://elsewhere.example")
+    assert welcome.post("/translate", json=THEIRS, headers=foreign).status_code == 200
+
+
 def test_a_key_that_is_made_is_let_in(make_client: ClientFactory) -> None:
     lines = CliRunner().invoke(keys.main, ["a-client"]).output.splitlines()
     key, entry = (line.split()[-1] for line in lines)
