@@ -28,6 +28,7 @@ from index.encoder.vectors import Vectors
 from index.errors import PassepartoutError
 from index.text.fasttext_model import fasttext_chances, fasttext_name
 from index.text.identification import Detector
+from index.text.placeables import without_tags
 from index.words.vocabulary import count_words
 
 TEXTS_WITHOUT_PROCESSES = 1024  # up to so many are encoded in this process: starting others takes longer
@@ -50,6 +51,7 @@ class Worker:
 
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> Encoded:
         """Encode texts of the language `code`, except foreign ones if `check_language`."""
+        texts = [without_tags(text) for text in texts]  # as questions are encoded
         tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
         if check_language:
