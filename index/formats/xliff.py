@@ -158,7 +158,7 @@ def _head(document: Document, holder: xml.Element, label: str, target: str) -> N
 
 def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
     filled = pair.target is not None and (pair.target.text or pair.target.children)
-    if filled and _state(pair) not in UNTRANSLATED_STATES:
+    if filled and (_state(pair) not in UNTRANSLATED_STATES or pair.holder.get("subState") == SUB_STATE):
         document.kept += 1
     elif pair.source.text.strip():
         segment = inline.Segment(document.text, document.charset, pair.source)

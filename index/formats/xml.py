@@ -136,14 +136,18 @@ def document(
 
 def root_name(path: Path) -> str:
     """The local name of the root element; "" if the file is not XML."""
-    walk = _Walk(str(path), "", ())
+    with open_stream(path) as file:
+        return root_of(str(path), file.read(READ_BYTES))
+
+
+def root_of(label: str, block: bytes) -> str:
+    """The local name of the root element of a file that begins with `block`; "" if it is not XML."""
+    walk = _Walk(label, "", ())
     try:
-        with open_stream(path) as file:
-            block = file.read(READ_BYTES)
-        list(walk.feed(_decoded(walk, _decoder(walk, block), block)))
+        list(walk.feed(_decoder(walk, block).decode(block)))
     except _OtherRootError as error:
         return error.name
-    except CorpusError:
+    except (CorpusError, UnicodeDecodeError):
         pass
     return ""
 

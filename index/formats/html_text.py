@@ -1,0 +1,96 @@
+"""HTML: the sentences of a page, with the tags around them; <script>, <style> and <code> stay."""
+
+import html
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from index.errors import CorpusError
+from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded, with_edges
+from index.formats.sentence import BadUnit, Sentence
+from index.formats.streams import READ_BYTES, open_stream
+from index.text.segments import MARKUP, Segment, segments, sentence_of
+
+LONGEST_PAGE = 16 << 20  # bytes
+_LEFT_OUT = re.compile(
+    r"<(script|style|code|pre|svg|template|textarea)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
+_LANGUAGE = re.compile(r"""<html\b[^>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})""", re.IGNORECASE)
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of a page in `language`, or that of its `lang`. Raises CorpusError."""
+    with open_stream(path) as file:
+        content = file.read(LONGEST_PAGE + 1)
+    if len(content) > LONGEST_PAGE:
+        raise CorpusError(f"{path}: longer than {LONGEST_PAGE} bytes: divide it")
+    text, code = _page(str(path), content)[0], language
+    code = code or _language(text)
+    if code is None:
+        raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
+    line, last = 1, 0
+    for number, (place, segment) in enumerate(_sentences(text, code), start=1):
+        line, last = line + text.count("\n", last, place), place
+        yield Sentence(str(number), sentence_of(segment, markup=True), code, line)
+
+
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a page to be filled: each translation takes the place of its sentence. Raises CorpusError."""
+    text, charset = _page(label, content)
+    document = Document(text, charset, _language(text))
+    for place, segment in _sentences(text, document.source or "en"):
+        edit = partial(_filled, place, segment.text)
+        adapt = partial(_adapted, segment.text)
+        document.units.append(Unit(sentence_of(segment, markup=True), edit, adapt=adapt))
+    if stated := _LANGUAGE.search(text):
+        document.head.append(Edit(*stated.span(1), target))
+    return document
+
+
+def _page(label: str, content: bytes) -> tuple[str, Charset]:
+    stated = _CHARSET.search(content[:READ_BYTES])
+    return decoded(label, content, stated[1].decode() if stated else "utf-8")
+
+
+def _language(text: str) -> str | None:
+    stated = _LANGUAGE.search(text)
+    return stated[1] if stated else None
+
+
+def _sentences(text: str, language: str) -> Iterator[tuple[int, Segment]]:
+    """Yield the sentences with the places where they begin."""
+    begin = 0
+    for match in [*_LEFT_OUT.finditer(text), None]:
+        place = begin
+        for segment in segments(text[begin : match.start() if match else None], language, markup=True):
+            if not segment.between and any(map(str.isalnum, sentence_of(segment, markup=True))):
+                yield place, segment
+            place += len(segment.text)
+        begin = match.end() if match else begin
+
+
+def _adapted(sentence: str, filling: Filling) -> Filling:
+    """The translation as HTML with the tags around the sentence; fuzzy if there are tags within it."""
+    marks = [match.span() for match in MARKUP.finditer(sentence)]
+    # What is between tags, and whether that is blank.
+    ends = [0, *(end for _, end in marks)]
+    blank = [
+        not sentence[begin:end].strip()
+        for begin, end in zip(ends, [*(begin for begin, _ in marks), None], strict=True)
+    ]
+    before, after = _leading(blank), _leading(blank[::-1])
+    first = ends[before]
+    last = marks[len(marks) - after][0] if after else len(sentence)
+    text = with_edges(sentence[first:last], html.escape(filling.text.strip(), quote=False))
+    fuzzy = filling.fuzzy or before + after < len(marks)
+    return filling._replace(text=sentence[:first] + text + sentence[last:], fuzzy=fuzzy)
+
+
+def _leading(flags: list[bool]) -> int:
+    return next((number for number, flag in enumerate(flags) if not flag), 0)
+
+
+def _filled(begin: int, sentence: str, filling: Filling) -> Iterator[Edit]:
+    yield Edit(begin, begin + len(sentence), filling.text)

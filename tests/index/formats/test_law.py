@@ -1,0 +1,218 @@
+"""What holds of every format that is filled: other bytes stay, and what is filled in is read again."""
+
+import codecs
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.formats.document import Filling
+from index.formats.registry import DOCUMENT_EXTENSIONS, Source, open_document, read
+
+PO = """\
+# title, with a form feed \f
+msgid ""
+msgstr ""
+"Language: de\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=2; plural=n != 1;\\n"
+"X-Poedit-Basepath: ..\\n"
+
+#: zeta.c:9 alpha.c:3
+#, c-format, no-wrap
+#| msgctxt "old"
+#| msgid "%d ship"
+msgctxt "menu"
+msgid "%d ships"
+msgstr "%d Schiffe"
+
+#.  two  spaces
+#, php-format
+msgid ""
+"A long text, which is "
+"wrapped.\\n"
+msgstr ""
+
+msgid   "One file"
+msgid_plural "%d files"
+msgstr[0] ""
+msgstr[1] ""
+
+#~| msgid "older"
+#~ msgid "old"
+#~ msgstr "alt"
+"""
+POT = PO.replace("Language: de", "Language: ").replace("charset=UTF-8", "charset=CHARSET")
+POT = POT.replace("nplurals=2; plural=n != 1", "nplurals=INTEGER; plural=EXPRESSION")
+TMX = """<?xml version='1.0' encoding="UTF-8" ?>
+<!DOCTYPE tmx SYSTEM "tmx14.dtd">
+<tmx version='1.4'><header srclang="en"  segtype="sentence"/><body><!-- so -->
+  <tu tuid='1'  ><prop type="x">é</prop>
+    <tuv xml:lang="en"><seg>Click <bpt i="1">&lt;b&gt;</bpt>Save<ept i="1">&lt;/b&gt;</ept>.</seg></tuv>
+  </tu>
+  <tu><tuv xml:lang="en"><seg>A &amp; B&#160;</seg></tuv><tuv xml:lang="de"><seg/></tuv></tu>
+  <tu><tuv xml:lang="en"><seg>Bad &nbsp; entity</seg></tuv></tu>
+</body></tmx>
+"""
+XLIFF_1 = """<?xml version="1.0"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="a" source-language="en" datatype="x"><body>
+  <trans-unit id="1"><source>Open <g id="1">the</g> <x id="2"/>file</source></trans-unit>
+  <trans-unit id="2" ><source>Close</source><target state='new'/></trans-unit>
+  <trans-unit id="3"><source>One. Two.</source>
+    <seg-source><mrk mtype="seg" mid="1">One.</mrk> <mrk mtype="seg" mid="2">Two.</mrk></seg-source>
+  </trans-unit>
+  <trans-unit id="4" translate="no"><source>Brand</source></trans-unit>
+</body></file></xliff>"""
+XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en"  trgLang="de">
+<file id="f"><unit id="u"><segment id="1"><source>A <pc id="1">dog</pc>.</source></segment>
+<segment id="2" state="initial"><source>A cat.</source><target></target></segment></unit></file></xliff>"""
+JSON = """{
+    "menu": { "open":"Open the file", "empty": "", "n" :1e5,"big": 12345678901234567890 },
+\t"list": ["One", {"a": "Two\\u00a0"}], "@open": {"description": "a note"}, "dup": "Three", "dup": "Four"}"""
+ARB = '{"@@locale": "en", "hello": "Hello {name}", "@hello": {"placeholders": {"name": {"x": "Ann"}}}}\n'
+YAML = """# comment
+en:
+  menu: {open: "Open the file", close: 'Close it'}   # so
+  plain: Plain text
+  block: |
+    Two lines
+    of text.
+  yes_word: "yes"
+  n: 3
+  list: [One, Two]
+"""
+ANDROID = """<?xml version="1.0" encoding="utf-8"?>
+<resources xmlns:xliff="urn:oasis:names:tc:xliff:document:1.2">
+    <!-- a note -->
+    <string name="a">It\\'s <b>bold</b> &amp; new</string>
+    <string name="b" translatable="false">Brand</string>
+    <string name="c">"  spaced "</string>
+    <string name="d">@string/a</string>
+    <string-array name="e"><item>One</item><item>Two</item></string-array>
+    <plurals name="f"><item quantity="one">%d dog</item><item quantity="other">%d dogs</item></plurals>
+</resources>
+"""
+STRINGSDICT = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict><key>dogs</key><dict><key>NSStringLocalizedFormatKey</key><string>%#@n@</string>
+<key>n</key><dict><key>NSStringFormatValueTypeKey</key><string>d</string>
+<key>one</key><string>%d dog</string><key>other</key><string>%d dogs</string></dict></dict></dict></plist>
+"""
+RESX = """<?xml version="1.0" encoding="utf-8"?>
+<root><resheader name="version"><value>2.0</value></resheader>
+  <data name="Open" xml:space="preserve"><value>Open &lt;it&gt;</value><comment>a note</comment></data>
+  <data name="Icon" type="System.Drawing.Icon"><value>AAAA</value></data>
+</root>"""
+APPLE = '/* a note */\n"open" = "Open \\"it\\"";\nCFBundleName   =  "Name" ; // so\n"k" = "Two\\nlines";\n'
+PROPERTIES = "# note\nopen = Open \\\n   the file\nclose:Close\n  spaced   =  caf\\u00e9\n!x\nempty=\n"
+SRT = "1\n00:00:01,000 --> 00:00:02,000\nA dog runs.\n\n2\n00:00:03,000 --> 00:00:04,500\n<i>Two\nmen</i>\n"
+VTT = "WEBVTT\n\nNOTE a note\n\nintro\n00:01.000 --> 00:02.000 align:start\nA dog runs.\n"
+HTML = """<!DOCTYPE html><html lang="en"><head><title>A title</title><style>p { color: red }</style></head>
+<body><p class=x>A dog &amp; a cat. <b>Two men talk.</b></p><script>var a = "A dog";</script>
+<ul><li>One<li>A <i>black</i> dog</ul><img alt="x"></body></html>
+"""
+
+SAMPLES = {
+    "x.po": PO,
+    "x.pot": POT,
+    "x.tmx": TMX,
+    "x.xlf": XLIFF_1,
+    "x.sdlxliff": XLIFF_1,
+    "x.mqxliff": XLIFF_1,
+    "x.mxliff": XLIFF_1,
+    "x.xliff": XLIFF_2,
+    "x.json": JSON,
+    "x.arb": ARB,
+    "x.yml": YAML,
+    "x.yaml": YAML.replace("\nen:", "\nen: &top"),
+    "x.xml": ANDROID,
+    "x.stringsdict": STRINGSDICT,
+    "x.resx": RESX,
+    "x.strings": APPLE,
+    "x.properties": PROPERTIES,
+    "x.srt": SRT,
+    "x.vtt": VTT,
+    "x.html": HTML,
+    "x.htm": HTML,
+    "x.txt": "\fOpen the file\n\nno end",
+}
+# Translations of texts: what is a text again, in whatever format it stands.
+TRANSLATION = "Translated."
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=30)
+
+
+def variants(text: str) -> list[bytes]:
+    return [
+        text.encode(),
+        text.replace("\n", "\r\n").encode(),
+        codecs.BOM_UTF8 + text.encode(),
+    ]
+
+
+def test_every_format_has_a_sample() -> None:
+    assert {Path(name).suffix for name in SAMPLES} == set(DOCUMENT_EXTENSIONS)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_is_not_filled_stays_byte_for_byte(name: str) -> None:
+    for content in variants(SAMPLES[name]):
+        document = open_document(content, name, "de")
+        assert document.units
+        assert document.content() == content
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_filling_changes_only_what_is_filled(name: str) -> None:
+    for content in variants(SAMPLES[name]):
+        texts = [unit.text for unit in open_document(content, name, "de").units]
+        for number in range(len(texts)):
+            document = open_document(content, name, "de")
+            filling = Filling(TRANSLATION)
+            adapt = document.units[number].adapt
+            filling = (adapt(filling) if adapt else None) or filling
+            assert document.fill(document.units[number], filling)
+            before, after = content.decode("utf-8-sig"), document.content().decode("utf-8-sig")
+            assert TRANSLATION in after
+            edits = [place for place, _ in document.edits.items()]
+            kept = [before[begin:end] for begin, end in _between(edits, len(before))]
+            assert _contains_in_order(after, kept) or document.head
+            again = [unit.text for unit in open_document(document.content(), name, "de").units]
+            others = [other for place, other in enumerate(texts) if place != number]
+            # The two forms of a plural are one entry.
+            assert [other for other in again if other != TRANSLATION] in (others, others[:-1])
+
+
+def _between(places: list[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    ends = [0, *(end for _, end in sorted(places))]
+    return list(zip(ends, [*(begin for begin, _ in sorted(places)), length], strict=True))
+
+
+def _contains_in_order(text: str, parts: list[str]) -> bool:
+    place = 0
+    for part in parts:
+        place = text.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
+
+
+KEYED = ("x.json", "x.yml", "x.xml", "x.stringsdict", "x.resx", "x.strings", "x.properties", "x.srt")
+
+
+MARKS = ("", "  ", "\n", "'", '"', "\\", "<b>", "&amp;", "@", "#")
+
+
+@given(st.sampled_from(KEYED), TEXTS, st.sampled_from(MARKS))
+def test_a_text_that_was_filled_in_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, name: str, text: str, mark: str
+) -> None:
+    wanted = f"{text}{mark}{text}"
+    document = open_document(SAMPLES[name].encode(), name, "de")
+    assert document.fill(document.units[0], Filling(wanted))
+    path = tmp_path_factory.getbasetemp() / f"filled{Path(name).suffix}"
+    path.write_bytes(document.content())
+    sentences = [sentence for sentence in read(Source(path, "de")) if sentence.text.strip()]
+    assert sentences[0].text == wanted
