@@ -28,12 +28,11 @@ from training.loop.prepare import training_captions
 from training.loop.run import Run, open_run
 from training.loop.transfer import Sampler, Train, Transfer, does
 from training.loop.validation import embed_texts
-from training.mining.mutual import BLOCK, mine
+from training.mining.mutual import BLOCK
 from training.recipes.recipe import Recipe
 from training.recipes.settings import TransferSettings
 
 MOST_LINES = 10_000_000  # of aligned text
-CSLS_NEIGHBOURS = 10
 
 COLUMNS = ("picture", "language", "its caption", "language", "the caption it was given", "cosine")
 TRANSFER_STREAM = 3  # keeps this draw apart from others of the same epoch
@@ -51,8 +50,6 @@ class CaptionTransferSettings(TransferSettings):
 
     start: a finished run of any recipe, whose encoder finds the pseudopairs; "": this recipe without the
     table is trained first, into RUN-start.
-    nearest: "cosine" gives each caption the nearest one of each other language, as in the paper; "mutual"
-    only each other's nearest (training.mining).
     filter: "top" keeps the 25 % most similar pairs of each two languages, "bottom" drops the 25 % least
     similar.
     then: "fine-tune" continues from the start's best weights, "restart" starts from scratch.
@@ -62,7 +59,6 @@ class CaptionTransferSettings(TransferSettings):
     """
 
     start: str = ""
-    nearest: Literal["cosine", "mutual"] = "cosine"
     filter: Literal["none", "top", "bottom"] = "none"
     share: float = Field(default=0.5, gt=0, lt=1)
     aligned: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
@@ -153,11 +149,14 @@ class CaptionTransfer(Transfer):
         captions = training_captions(run, data)
         if settings.aligned:
             transferred = translations(captions, data / "text", settings.aligned)
+            if not transferred:
+                raise DataError(
+                    f"no caption stands word for word in text/{settings.aligned}.LANG.txt: translate the "
+                    "captions and put them there, line by line beside their translations"
+                )
         else:
             assert start is not None, "a recipe that looks for pseudopairs has a start"
             transferred = pseudopairs(captions, start, data, settings)
-        if not transferred:
-            raise DataError(_nothing(settings))
         write_transferred(run.transferred_file, captions, transferred)
 
     def captions(self, run: Run, own: CaptionedPictures) -> list[TransferredCaption]:
@@ -186,21 +185,19 @@ def pseudopairs(
         TransferredCaption(
             numbers[first][i], second, captions.captions[numbers[second][j]].text, float(cosine)
         )
-        for (first, second), (rows, cosines) in nearest(vectors, settings, start.recipe.seed).items()
+        for (first, second), (rows, cosines) in nearest(vectors, settings).items()
         for (i, j), cosine in zip(rows, cosines, strict=True)
     ]
 
 
 def nearest(
-    vectors: Mapping[str, Vectors], settings: CaptionTransferSettings, seed: int = 0
+    vectors: Mapping[str, Vectors], settings: CaptionTransferSettings
 ) -> dict[tuple[str, str], RankedPairs]:
     """Find each sentence's nearest one in every other language, as far as the filter of `settings` keeps it.
 
     vectors: language -> (n, d) unit rows. Returns (language, other) -> (m, 2) rows, in the order of the
     sentences, and (m,) cosines.
     """
-    if settings.nearest == "mutual":
-        return _both_ways(vectors, mine(vectors, keep=settings.keep, neighbours=CSLS_NEIGHBOURS, seed=seed))
     ranked_pairs = {}
     for first, second in permutations(vectors, 2):
         best, cosines = _nearest(vectors[first], vectors[second])
@@ -217,18 +214,6 @@ def _nearest(queries: Vectors, candidates: Vectors) -> tuple[NDArray[np.int64], 
         best[start : start + BLOCK] = block.argmax(axis=1)
         cosines[start : start + BLOCK] = block.max(axis=1)
     return best, cosines
-
-
-def _both_ways(
-    vectors: Mapping[str, Vectors], pairs: Mapping[tuple[str, str], NDArray[np.int64]]
-) -> dict[tuple[str, str], RankedPairs]:
-    ranked_pairs = {}
-    for (first, second), rows in pairs.items():
-        cosines = np.einsum("nd,nd->n", vectors[first][rows[:, 0]], vectors[second][rows[:, 1]])
-        ranked_pairs[first, second] = rows, cosines
-        order = np.argsort(rows[:, 1], kind="stable")
-        ranked_pairs[second, first] = rows[order, ::-1], cosines[order]
-    return ranked_pairs
 
 
 def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[TransferredCaption]:
@@ -254,15 +239,6 @@ def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[T
 
 def _first_places(lines: Sequence[str]) -> dict[str, int]:
     return {clean(line): line_number for line_number, line in reversed(list(enumerate(lines)))}
-
-
-def _nothing(settings: CaptionTransferSettings) -> str:
-    if settings.aligned:
-        return (
-            f"no caption stands word for word in text/{settings.aligned}.LANG.txt: translate the captions "
-            "and put them there, line by line beside their translations"
-        )
-    return "no two sentences are each other's nearest: the start has learned nothing that its languages share"
 
 
 def write_transferred(

@@ -76,16 +76,6 @@ def test_filters_keep_the_most_alike_of_each_two_languages(name: str, share: flo
         assert (np.diff(rows[:, 0]) > 0).all()
 
 
-def test_mutual_pairs_are_given_both_ways() -> None:
-    draw = np.random.default_rng(0)
-    english = unit(draw.standard_normal((30, 6)))
-    german = english[::-1].copy()
-    found = nearest({"en": english, "de": german}, CaptionTransferSettings(nearest="mutual"))
-    assert found["en", "de"][0].tolist() == [[i, 29 - i] for i in range(30)]
-    assert found["de", "en"][0].tolist() == [[i, 29 - i] for i in range(30)]
-    assert np.allclose(found["de", "en"][1], 1)
-
-
 CAPTIONS = CaptionedPictures(
     ("a.jpg", "b.jpg"),
     (Caption(0, "en", "A dog."), Caption(0, "en", "A cat."), Caption(1, "de", "Ein Haus.")),
