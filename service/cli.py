@@ -19,6 +19,7 @@ from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 if TYPE_CHECKING:
     from index.answers.translator import Translator
 
+SHARED_MEMORY = "/dev/shm"  # a file system in memory, which hardly anybody fills
 START_SECONDS = 120  # that a worker has to open an index and to answer its supervisor
 
 
@@ -89,7 +90,8 @@ def _serve_many(settings: Settings) -> None:
 
     # Workers read their settings from the environment; of the options they need only this one.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
-    with TemporaryDirectory(prefix="passepartout-metrics-") as folder:
+    shared = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None  # others fill /tmp
+    with TemporaryDirectory(prefix="passepartout-metrics-", dir=shared) as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers share their counts
         uvicorn.run(
             "service.app:from_environment",

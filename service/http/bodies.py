@@ -31,8 +31,8 @@ FORM_HEADER = re.compile(
 )
 BOUNDARY = re.compile(r'boundary="?([^ ";]+)', re.IGNORECASE)
 LONGEST_HEADER = 200  # characters of a Content-Type
-# Of the heads of a form's parts, which take time quadratic in their semicolons.
-MAX_HEAD_BYTES, MAX_HEADS_BYTES = 1024, 32_768
+MAX_HEAD_BYTES = 1024  # of a form's part: its time is quadratic in its semicolons
+MAX_HEADS_BYTES = 32_768  # of all parts
 
 
 def validation_error(error: ValidationError) -> RequestValidationError:
@@ -79,23 +79,23 @@ async def multipart_form(request: Request, *, max_files: int, max_fields: int) -
     _check_form_header(request)
     boundary = BOUNDARY.search(request.headers.get("content-type", ""))
     heads = _part_heads(await request.body(), boundary[1].encode() if boundary else b"")
-    detail = (
-        f"body is not a form in UTF-8 of at most {max_fields} fields and {max_files} files: see /openapi.json"
-    )
+    detail = f"body is not a form of at most {max_fields} fields and {max_files} files: see /openapi.json"
     problem = ProblemError(ProblemType.BAD_REQUEST, detail)
     if (
         len(heads) > max_fields + max_files
-        or max(heads, default=0) > MAX_HEAD_BYTES
-        or sum(heads) > MAX_HEADS_BYTES
+        or max([*heads, sum(heads) // MOST_HEADS], default=0) > MAX_HEAD_BYTES
     ):
         raise problem
     try:
-        async with request.form(max_files=max_files, max_fields=max_fields) as form:
-            yield form
-    except ProblemError:
-        raise
+        form = await request.form(max_files=max_files, max_fields=max_fields)
     except HTTPException:  # Starlette's, of a form that it cannot read
         raise problem from None
+    except OSError:  # long files are on disk while they are read
+        raise ProblemError(ProblemType.DISK_FULL) from None
+    try:
+        yield form
+    finally:
+        await form.close()
 
 
 def _part_heads(body: bytes, boundary: bytes) -> list[int]:

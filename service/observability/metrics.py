@@ -21,6 +21,7 @@ Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "enc
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS_BUCKETS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS_BUCKETS = tuple(float(2**power) for power in range(11))
+COUNTS_BYTES = 1 << 20  # of each kind: all languages and routes have room
 CONFIDENCE_BUCKETS = tuple(tenth / 10 for tenth in range(1, 11))
 
 
@@ -28,6 +29,7 @@ class Metrics:
     """The metrics of one application."""
 
     def __init__(self) -> None:
+        _allocate()
         self._registry = CollectorRegistry()
         requests = self._histogram(
             "request_seconds", "Time to answer a request, by route and status.", "route", "status"
@@ -114,6 +116,14 @@ class Metrics:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
+
+
+def _allocate() -> None:
+    """Allocate this process's files of counts, since a full disk would end it by SIGBUS later."""
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    for kind in ("counter", "histogram") if folder else ():
+        with open(f"{folder}/{kind}_{os.getpid()}.db", "ab") as file:
+            os.posix_fallocate(file.fileno(), 0, COUNTS_BYTES)
 
 
 def is_loopback(host: str) -> bool:

@@ -17,6 +17,7 @@ from index.formats.registry import open_document
 from service import limits
 from service.app import create_app
 from service.settings import Settings
+from tests.service.jobs.conftest import longest_file
 
 TEXTS = b"The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n"
 FILLED = b"Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
@@ -162,3 +163,10 @@ def test_a_key_is_wanted_to_translate_and_the_address_is_the_key_to_the_file(
             headers={"Authorization": f"Bearer {KEY}"},
         )
         assert authorised.status_code == 200
+
+
+def test_a_full_disk_is_named(service: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starlette keeps a file of more than a megabyte on disk while it reads it."""
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 4 << 20)
+    with TestClient(create_app(service.app.state.settings)) as roomy, longest_file(1000):  # type: ignore[attr-defined]
+        assert send(roomy, b"a" * (2 << 20)).status_code == 507

@@ -1,5 +1,8 @@
 """What is counted, and who may read it."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -10,7 +13,7 @@ from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
 from service.app import create_app
-from service.observability.metrics import STAGES, is_loopback
+from service.observability.metrics import COUNTS_BYTES, STAGES, is_loopback
 from service.settings import Settings
 from tests.service.conftest import ClientFactory
 from tests.service.server import serving, translate
@@ -101,3 +104,13 @@ def test_several_workers_add_up_what_they_count(index_dir: Path) -> None:
             with urlopen(f"{address}/metrics", timeout=10) as answer:
                 found = counts(answer.read().decode())
             assert found["passepartout_request_seconds_count", "/translate/sentence", "200"] == 8
+
+
+def test_files_of_counts_have_their_room_from_the_start(tmp_path: Path) -> None:
+    """A page of a file that has none on a full disk is SIGBUS."""
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    code = "from service.observability.metrics import Metrics; Metrics().request('/a', 200, 0.1)"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    files = list(tmp_path.iterdir())
+    assert sorted(path.name.partition("_")[0] for path in files) == ["counter", "histogram"]
+    assert all(path.stat().st_blocks * 512 >= COUNTS_BYTES for path in files)
