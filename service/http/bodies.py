@@ -81,10 +81,8 @@ async def multipart_form(request: Request, *, max_files: int, max_fields: int) -
     heads = _part_heads(await request.body(), boundary[1].encode() if boundary else b"")
     detail = f"body is not a form of at most {max_fields} fields and {max_files} files: see /openapi.json"
     problem = ProblemError(ProblemType.BAD_REQUEST, detail)
-    if (
-        len(heads) > max_fields + max_files
-        or max([*heads, sum(heads) // MOST_HEADS], default=0) > MAX_HEAD_BYTES
-    ):
+    too_long = max(heads, default=0) > MAX_HEAD_BYTES or sum(heads) > MAX_HEADS_BYTES
+    if too_long or len(heads) > max_fields + max_files:
         raise problem
     try:
         form = await request.form(max_files=max_files, max_fields=max_fields)

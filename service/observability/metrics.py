@@ -51,7 +51,7 @@ class Metrics:
         )
         answers = self._counter(
             "answers",
-            "Texts translated, by pair of languages, and whether anything was likely enough.",
+            "Texts translated, by pair of languages, and whether anything is more likely right than not.",
             *("kind", "source", "target", "found"),
         )
         self._rejected = self._counter(
