@@ -30,8 +30,10 @@ class Model(BaseModel):
 
     def probability(self, columns: Columns) -> NDArray[np.float64]:
         """Probabilities in the shape of the columns, of which each that has a weight must be there."""
-        weighed = [weight * columns[name].astype(np.float64) for name, weight in self.weights.items()]
-        return _sigmoid(np.sum(weighed, axis=0) + self.bias)
+        total: NDArray[np.float64] = np.float64(self.bias) + np.zeros(())
+        for name, weight in self.weights.items():
+            total = total + np.float64(weight) * columns[name]
+        return _sigmoid(total)
 
 
 class Models(BaseModel):
