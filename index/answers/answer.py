@@ -119,12 +119,12 @@ class Answer(BaseModel):
 Answers = tuple[Answer, ...]
 
 
-def likely(answers: Answers, min_confidence: float, *, near: bool = False) -> Answers:
-    """The answers with at least `min_confidence` and, with `near`, those that are near."""
+def likely(answers: Answers, min_confidence: float, near: float = 1.0) -> Answers:
+    """The answers with at least `min_confidence`, and those that are near with at least `near`."""
     return tuple(
         answer
         for answer in answers
-        if answer.confidence >= min_confidence or (near and answer.match == "near")
+        if answer.confidence >= min_confidence or (answer.match == "near" and answer.confidence >= near)
     )
 
 

@@ -225,8 +225,8 @@ class WordPairs:
             words = [self._spellings[word] for word in question_words[number, left_out[number]].tolist()]
             others = self._target_rows[answer_words[number, added[number]]].tolist()
             differs = Differs(
-                question=_as_written(words, self._asked.bare[question]),
-                answer=_as_written([self._target.text(row) for row in others], answer),
+                question=as_written(words, self._asked.bare[question]),
+                answer=as_written([self._target.text(row) for row in others], answer),
             )
             found.append(differs if words or others else NO_DIFFERENCES)
         return found
@@ -287,7 +287,7 @@ def _unexpressed(
     return unexpressed
 
 
-def _as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
+def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
     """Lower-cased words of a text, each once, spelled as in the text."""
     lowered, spelled = text.lower(), []
     for word in dict.fromkeys(words):

@@ -90,7 +90,12 @@ async def respond(
         raise RequestError(empty[0].message, empty)
     asked = await _asked(translator, request, names, cleaned, work)
     rows = iter(await work.answers([query for text in asked for query in text.queries(kind, request.k)]))
-    found = [{target: _likely(next(rows), request) for target in text.targets} for text in asked]
+    chosen = partial(
+        likely,
+        min_confidence=request.min_confidence,
+        near=translator.confidence.near if "near" in request.include else 1.0,
+    )
+    found = [{target: chosen(next(rows)) for target in text.targets} for text in asked]
     sources = [request.source or text.source for text in asked]
     named = {"model": translator.model, "index": translator.version}
     columns = zip(request.texts, sources, found, strict=True)
@@ -99,7 +104,7 @@ async def respond(
         words = [WordResult(word=text, source=source, translations=row) for text, source, row in columns]
         response = WordResponse(**named, results=words)
     else:
-        parts = await _parts(asked, request, work, most_answers)
+        parts = await _parts(asked, request, work, chosen, most_answers)
         results = [
             SentenceResult(text=text, source=source, translations=row, sentences=part or None)
             for (text, source, row), part in zip(columns, parts, strict=True)
@@ -169,12 +174,12 @@ async def _asked(
     return asked
 
 
-def _likely(answers: Answers, choices: Choices) -> Answers:
-    return likely(answers, choices.min_confidence, near="near" in choices.include)
-
-
 async def _parts(
-    asked: Sequence[Asked], request: SentenceRequest, work: Work, most: int | None
+    asked: Sequence[Asked],
+    request: SentenceRequest,
+    work: Work,
+    chosen: Callable[[Answers], Answers],
+    most: int | None,
 ) -> list[list[PartResult]]:
     """The separate answers to the sentences of each text of several."""
     divided = await divide_texts([(text.text, text.source) for text in asked], work)
@@ -186,7 +191,7 @@ async def _parts(
         [
             PartResult(
                 text=part.text,
-                translations={target: _likely(next(answers), request) for target in part.targets},
+                translations={target: chosen(next(answers)) for target in part.targets},
             )
             for part in row
         ]

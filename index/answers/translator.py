@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, Answer, Answers, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
+from index.answers.guard import contrasts_of, limited_by, with_contrasts
 from index.answers.languages import LanguageInfo, Languages
 from index.answers.memory import Remembered, remember
 from index.answers.request import Kind, Query
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_forms import written
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
+from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence
 from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictograms
@@ -27,6 +29,7 @@ from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
+from index.text.contrasts import Contrast
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.normalisation import clean
@@ -36,6 +39,8 @@ from index.text.pre_tokens import Tokens
 __all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
+# The columns of which answers are made.
+NAMES = "question", "row", "score", "confidence", "similarity", "remembered", "contradicts", "place"
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
 
@@ -261,11 +266,35 @@ class Translator:
         remembered = (similarity == 1) | (similarity >= chances) | (memory_alone & (similarity > 0))
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
-        # What is exact comes first, what has other numbers last.
-        place = np.where(remembered, similarity < 1, 1 + table["contradicts"])
-        table = table.take(np.lexsort((-table["confidence"], place > 1, place > 0, table["question"])))
+        # What is exact comes first, what says something else last.
+        contrasting = self._contrasts(table, asked, index, recalled)
+        limited_by(table["confidence"], contrasting, self.confidence.opposite)
+        other = table["contradicts"] & ~remembered
+        other[list(contrasting)] = True
+        inexact = ~remembered | (similarity < 1)
+        order = np.lexsort((-table["confidence"], other, inexact, table["question"]))
+        table = table.take(order, NAMES)
         table = table if memory_alone else limited(table, counts)
-        return self._answers(table, asked, index, recalled, words)
+        return self._answers(table, asked, index, recalled, words, contrasting)
+
+    def _contrasts(
+        self,
+        table: Candidates,
+        asked: Asked,
+        index: SentenceIndex,
+        recalled: Sequence[Remembered | None],
+    ) -> dict[int, list[Contrast]]:
+        """What likely candidates say otherwise than their questions; in one language where that is known."""
+        memory = self.sentence_indexes.get(asked.language)
+        places = np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist()
+        compared = {}
+        for place in places:
+            found = recalled[table["question"][place]] if table["remembered"][place] else None
+            if found is not None and memory is not None:
+                compared[place] = memory.text(found.original), asked.language
+            else:
+                compared[place] = index.text(int(table["row"][place])), index.language
+        return contrasts_of(table, asked, compared)
 
     def _with_memory(
         self,
@@ -300,16 +329,17 @@ class Translator:
         index: SentenceIndex,
         recalled: Sequence[Remembered | None],
         words: WordPairs,
+        contrasting: Mapping[int, Sequence[Contrast]],
     ) -> list[Answers]:
-        """Make answers of a table in its order."""
+        """Make answers of a table in its order; what is `contrasting`, by its place before it was ordered."""
         rows = table["row"].tolist()
         texts = [index.text(row) for row in rows]
         differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts) if rows else []
         memory = self.sentence_indexes.get(asked.language)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        names = "question", "row", "score", "confidence", "similarity", "remembered", "contradicts"
-        columns = zip(*(table[name].tolist() for name in names), strict=True)
-        for place, (question, row, score, chance, similarity, remembered, contradicts) in enumerate(columns):
+        columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
+        for place, columns_of in enumerate(columns):
+            question, row, score, chance, similarity, remembered, contradicts, before = columns_of
             text, original, penalties = texts[place], None, ("numbers",) if contradicts else ()
             found = recalled[question] if remembered else None
             if found is not None and memory is not None:
@@ -325,7 +355,9 @@ class Translator:
                     match=self.confidence.match_of(chance, similarity if original else None),
                     similarity=round(similarity, DIGITS) if original else None,
                     original=original,
-                    differs=differs[place],
+                    differs=with_contrasts(
+                        differs[place], contrasting.get(before, ()), asked.bare[question], text
+                    ),
                     penalties=penalties,
                     metadata=index.metadata(row),
                 )

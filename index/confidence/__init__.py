@@ -15,8 +15,8 @@ numbers than its question is never likely. What is left decides, in `match_of`, 
 from typing import Literal
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
-# by vectors; "near": found by vectors, too unlikely to be a translation, but the same scene in other details.
+# by vectors, and more likely right than not; "near": less likely, or it says something else, at best the same
+# scene in other details.
 MatchKind = Literal["exact", "memory", "translation", "near"]
-# The least confidence with which the page, the commands and every protocol show an answer as a translation
-# (docs/decisions/0084).
-MIN_CONFIDENCE = 0.1
+# The least confidence of a translation, in every protocol, page and command: more likely than not.
+MIN_CONFIDENCE = 0.5

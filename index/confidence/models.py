@@ -97,9 +97,13 @@ class Confidence(BaseModel):
         if self.domain is not None and self.domain.weights.keys() <= columns.keys():
             chances = chances * self.domain.probability(columns)
         if "contradicts" in columns:
-            limit = min(self.near, MIN_CONFIDENCE / 2)
-            chances = np.where(columns["contradicts"], np.minimum(chances, limit), chances)
+            chances = np.where(columns["contradicts"], np.minimum(chances, self.opposite), chances)
         return chances
+
+    @property
+    def opposite(self) -> float:
+        """The highest confidence of an answer that says something else than its question: near at best."""
+        return min(self.near, MIN_CONFIDENCE / 2)
 
     def of_words(self, columns: Columns) -> NDArray[np.float64]:
         """(n,) the confidence of answers to words with these columns of evidence, (n,) each."""
@@ -107,9 +111,9 @@ class Confidence(BaseModel):
 
     def match_of(self, confidence: float, similarity: float | None = None) -> MatchKind:
         """What an answer is called; `similarity` of its original in the translation memory to the text."""
-        if similarity is not None:
+        if similarity is not None and confidence > self.opposite:
             return "exact" if similarity == 1 else "memory"
-        return "near" if self.near <= confidence < MIN_CONFIDENCE else "translation"
+        return "translation" if confidence >= MIN_CONFIDENCE else "near"
 
 
 def fit(columns: Columns, right: NDArray[np.bool_], counted: NDArray[np.floating] | None = None) -> Model:
