@@ -50,7 +50,7 @@ DRAWN = {"dog": "1f415", "cat": "1f408", "horse": "1f40e", "bird": "1f426", "bea
 FILLERS = ["a", "on", "the", "der", "ist", "und", "o", "na", "的", "在", "في", ".", ":", "。"]
 # Not fitted, like the bundle itself; a build asks no probes of it.
 CALIBRATION = Models(
-    sentence=Model(weights={"score": 8.0}, bias=-2.5, n=0),
+    sentence=Model(weights={"score": 8.0}, bias=0.5, n=0),
     word=Model(
         weights={"cosine": 1.7, "score": 1.3, "gap": 3.0, "shortfall": 4.0, "rarer": 1.0}, bias=-0.8, n=0
     ),

@@ -42,11 +42,13 @@ def limited_by(
 
 
 def with_contrasts(differs: Differs, found: Sequence[Contrast], question: str, answer: str) -> Differs:
-    """Add the words by which contrasts are said to the words by which an answer differs."""
+    """Add the words of the texts by which contrasts are said to those by which an answer differs."""
     if not found:
         return differs
     asked = as_written([word for contrast in found for word in contrast.question], question)
-    answered = as_written([word for contrast in found for word in contrast.answer], answer)
+    # Those of a sentence whose translation the answer is are not in the answer.
+    words = [word for contrast in found for word in contrast.answer if word in answer.lower()]
+    answered = as_written(words, answer)
     return Differs(
         question=tuple(dict.fromkeys([*differs.question, *asked])),
         answer=tuple(dict.fromkeys([*differs.answer, *answered])),

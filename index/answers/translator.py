@@ -40,7 +40,17 @@ __all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
 # The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "similarity", "remembered", "contradicts", "place"
+NAMES = (
+    "question",
+    "row",
+    "score",
+    "confidence",
+    "similarity",
+    "remembered",
+    "contradicts",
+    "place",
+    "inexact",
+)
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
 
@@ -266,15 +276,16 @@ class Translator:
         remembered = (similarity == 1) | (similarity >= chances) | (memory_alone & (similarity > 0))
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
-        # What is exact comes first, what says something else last.
+        # What is exact comes first; what says something else only where there is nothing better.
         contrasting = self._contrasts(table, asked, index, recalled)
         limited_by(table["confidence"], contrasting, self.confidence.opposite)
         other = table["contradicts"] & ~remembered
         other[list(contrasting)] = True
         inexact = ~remembered | (similarity < 1)
-        order = np.lexsort((-table["confidence"], other, inexact, table["question"]))
-        table = table.take(order, NAMES)
+        table.columns["inexact"] = inexact
+        table = table.take(np.lexsort((-table["confidence"], other, inexact, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)
+        table = table.take(np.lexsort((-table["confidence"], table["inexact"], table["question"])))
         return self._answers(table, asked, index, recalled, words, contrasting)
 
     def _contrasts(
@@ -339,7 +350,7 @@ class Translator:
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
-            question, row, score, chance, similarity, remembered, contradicts, before = columns_of
+            question, row, score, chance, similarity, remembered, contradicts, before, _ = columns_of
             text, original, penalties = texts[place], None, ("numbers",) if contradicts else ()
             found = recalled[question] if remembered else None
             if found is not None and memory is not None:

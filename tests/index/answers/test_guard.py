@@ -1,0 +1,73 @@
+"""The guard: what says something else than the question is near at best, with the words marked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from index.answers.answer import Answer
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.confidence import MIN_CONFIDENCE
+from index.encoder.bundle import open_bundle
+from index.formats.registry import Source
+from index.storage.options import Cleaning
+
+PHRASES = {
+    "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",
+    "You may give the child milk.": "Sie dürfen dem Kind Milch geben.",
+    "Is the pain in your left arm?": "Sind die Schmerzen im linken Arm?",
+    "Take one tablet before meals.": "Nehmen Sie eine Tablette vor dem Essen.",
+    "Do not open the valve.": "Das Ventil nicht öffnen.",
+    "Press the button twice.": "Drücken Sie den Knopf zweimal.",
+}
+OPPOSITES = {
+    "The shop is open on Monday.": "The shop is closed on Monday.",
+    "You must not give the child milk.": "You may give the child milk.",
+    "Is the pain in your right arm?": "Is the pain in your left arm?",
+    "Take one tablet after meals.": "Take one tablet before meals.",
+    "Open the valve.": "Do not open the valve.",
+    "Take two tablets before meals.": "Take one tablet before meals.",
+}
+BUNDLE = Path(__file__).parents[3] / "models" / "small"
+
+
+@pytest.fixture(scope="module")
+def translators(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
+    """An index of the phrases that knows which translate which, and one that does not."""
+    folder = tmp_path_factory.mktemp("guard")
+    table = folder / "aligned.tsv"
+    table.write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in PHRASES.items()), "utf-8")
+    plain = {"en": folder / "en.txt", "de": folder / "de.txt"}
+    plain["en"].write_text("\n".join(PHRASES) + "\n", "utf-8")
+    plain["de"].write_text("\n".join(PHRASES.values()) + "\n", "utf-8")
+    bundle, cleaning = open_bundle(BUNDLE), Cleaning(("language", "near"))
+    build_index(bundle, [Source(table)], folder / "aligned", cleaning=cleaning)
+    build_index(bundle, plain, folder / "plain", cleaning=cleaning)
+    return [Translator.open(folder / name) for name in ("aligned", "plain")]
+
+
+def answer_of(translator: Translator, question: str, right: str) -> Answer:
+    answers = translator.sentences([question], "en", "de", len(PHRASES))[0]
+    (found,) = [answer for answer in answers if answer.text == PHRASES[right]]
+    return found
+
+
+@pytest.mark.parametrize("question", OPPOSITES)
+def test_an_opposite_is_near_at_best(translators: Sequence[Translator], question: str) -> None:
+    for translator in translators:
+        found = answer_of(translator, question, OPPOSITES[question])
+        assert found.match == "near"
+        assert found.confidence < MIN_CONFIDENCE
+
+
+def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> None:
+    found = answer_of(translators[0], "The shop is open on Monday.", "The shop is closed on Monday.")
+    assert found.differs is not None
+    assert "open" in found.differs.question
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_what_was_approved_comes_back_exactly(translators: Sequence[Translator], phrase: str) -> None:
+    (first, *_) = translators[0].sentences([phrase], "en", "de", 3)[0]
+    assert (first.text, first.match, first.confidence) == (PHRASES[phrase], "exact", 1)
