@@ -98,6 +98,20 @@ class Features:
         begin, end = np.searchsorted(self.numbers[0], (row, row + 1))
         return Counter(self.numbers[1, begin:end].tolist())
 
+    def take(self, rows: Rows) -> "Features":
+        """The features of some sentences, each at most once, in that order."""
+        words = self.words_of(rows)
+        places = np.full(len(self), -1)
+        places[rows] = np.arange(len(rows))
+        numbers = np.stack([places[self.numbers[0]], self.numbers[1]])
+        numbers = numbers[:, numbers[0] >= 0]
+        return Features(
+            self.lengths[rows],
+            np.cumsum(np.concatenate([np.zeros(1, np.int64), words.lengths])),
+            words.ids.astype(np.int32),
+            numbers[:, np.argsort(numbers[0], kind="stable")],
+        )
+
     def followed(self, others: "Features") -> "Features":
         """These sentences, followed by others."""
         return Features(

@@ -14,23 +14,9 @@ from index.formats.sentence import Sentence
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
-from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import NeighbourhoodMeans
+from index.vectors.segments import open_vectors
 from index.vectors.vector_index import VectorIndex
-
-
-def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
-    """Open LANG.faiss of a verified version, or the collection that its manifest names.
-
-    Raises DamagedError if its shape is not that of the manifest, StoreError if Milvus does not answer.
-    """
-    search, count = manifest.languages[language].search, manifest.languages[language].sentences
-    dimension = manifest.dimension
-    if search.store == "milvus":
-        from index.vectors.milvus import MilvusIndex  # pymilvus is an extra
-
-        return MilvusIndex(manifest.options.store or "", count, dimension, search)
-    return FaissIndex.open(folder / f"{language}.faiss", count, dimension, search, threads)
 
 
 def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)

@@ -11,13 +11,16 @@ from index.build.build_index import Plan, build_index, run_plan
 from index.build.corpus import Corpus
 from index.build.job import LOCAL_ENGINE, Engine
 from index.build.previous_version import PreviousVersion
+from index.build.quick_change import MOST_CHANGED, change_quickly, is_quick
 from index.encoder.bundle import Bundle, open_index_encoder
 from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source
 from index.formats.sentence import Sentence
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import made_by, open_version
+from index.storage.versions import locked, made_by, open_version
 from index.text.normalisation import clean
+
+QUICK_FROM = 20_000  # sentences of an index, of which a build takes longer than a command should
 
 
 def change_index(
@@ -32,18 +35,23 @@ def change_index(
     base: str | None = None,
     job: str | None = None,
     engine: Engine = LOCAL_ENGINE,
+    quick: bool | None = None,
 ) -> IndexManifest:
     """Publish a new version with changes to the one served; return its manifest.
 
     Sentences of `replace` replace the text and metadata of those with the same ids, LANG:ID; translations
     stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `encoder`: raise unless the
     index was made with it. `base`: the version to change. `job`: who asks; if a version was made for the
-    same job, it is the result. Raises UsageError for ids that do not exist, CorpusError for added ids that
-    exist already and for files that cannot be read, OutdatedError if `base` is no longer served, and what
+    same job, it is the result. `quick`: whether few changes are kept beside the large files
+    (quick_change.py), by default in an index of QUICK_FROM sentences; without any change, what was kept
+    beside them is merged. Raises UsageError for ids that do not exist, CorpusError for added ids that exist
+    already and for files that cannot be read, OutdatedError if `base` is no longer served, and what
     `build_index` raises.
     """
-    if job and (made := made_by(index, job)):
-        return made
+    if job:
+        with locked(index):
+            if made := made_by(index, job):
+                return made
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
     if encoder is not None:
@@ -51,7 +59,8 @@ def change_index(
     known = bundle.manifest.languages
     replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
     deleted = frozenset(delete)
-    if not (add or replaced or deleted):
+    pending = any(entry.segment for entry in manifest.languages.values())
+    if not (add or replaced or deleted or pending):
         raise UsageError("nothing to change: give sentences to add or replace, or ids to delete")
     previous = {
         code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
@@ -60,8 +69,17 @@ def change_index(
     kept = {code: language for code, language in previous.items() if language.left}
     if not (kept or add):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
+    corpus = Corpus(add, known, bundle.name)
+    if quick is None:
+        quick = sum(entry.sentences for entry in manifest.languages.values()) >= QUICK_FROM
+    if quick and (add or replaced or deleted):
+        added: dict[str, list[tuple[str, Sentence]]] = {}
+        for file, sentence in corpus.first(MOST_CHANGED + 1):
+            added.setdefault(sentence.language, []).append((file, sentence))
+        if is_quick(manifest, previous, added):
+            return change_quickly(index, bundle, previous, added, corpus, own_ids=own_ids, job=job)
     plan = Plan(
-        Corpus(add, known, bundle.name),
+        corpus,
         manifest.cleaning,
         manifest.options,
         kept,

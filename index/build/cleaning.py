@@ -110,6 +110,12 @@ class Cleaner:
             self.seen.first(text, self.done.kept)
             self.done.kept += 1
 
+    def know(self, rows: Mapping[str, int]) -> None:
+        """Compare later texts with these, whose rows are given."""
+        self.seen.expect(self.seen.keys_of(rows))
+        for text, row in rows.items():
+            self.seen.first(text, row)
+
     def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:
         """Clean the texts of a batch and find those that may be kept."""
         texts = [clean(sentence.text) for _, sentence in sentences]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import chain, islice
 from pathlib import Path
 
 from index.build.cleaning import Cleaner
@@ -33,6 +34,7 @@ class Corpus:
         self._known, self._model = known, model
         self.skipped: Counter[str] = Counter()
         self.lines: dict[Path, int] = {}  # of each file, once it is read
+        self._begun: Iterator[tuple[str, Sentence]] | None = None
         self.size = sum(source.path.stat().st_size for source in sources)
         check_names(sources)
         self._languages = [self._language(source) for source in sources]
@@ -42,6 +44,9 @@ class Corpus:
 
     def sentences(self) -> Iterator[tuple[str, Sentence]]:
         """Yield (file name, sentence), its language a known code. Raises CorpusError."""
+        return self._begun or self._sentences()
+
+    def _sentences(self) -> Iterator[tuple[str, Sentence]]:
         pairs: dict[str, Path] = {}
         for source in self.sources:
             yield from self._read(source)
@@ -52,6 +57,13 @@ class Corpus:
                         f"{source.path}: {lines} lines, but {first} has {self.lines[first]}: "
                         "line i must translate line i"
                     )
+
+    def first(self, most: int) -> list[tuple[str, Sentence]]:
+        """The first sentences, which `sentences` yields all the same; all of them if they are fewer."""
+        rest = self.sentences()
+        begun = list(islice(rest, most))
+        self._begun = chain(begun, rest)
+        return begun
 
     def may_have(self, code: str) -> list[Source]:
         """The files that may have sentences in a language."""
@@ -127,13 +139,16 @@ class Ids:
             for key in keys:
                 self._taken.first(key, EXISTING_ID)
 
-    def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
-        """The ids of the next sentences. Raises CorpusError if one exists already and ids are strict."""
+    def of(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
+        """The ids of sentences, which others may also have."""
         code = self._code
         if self._by_file:
-            ids = [f"{code}:{file}:{row.id}" for file, row in zip(files, sentences, strict=True)]
-        else:
-            ids = [f"{code}:{sentence.id}" for sentence in sentences]
+            return [f"{code}:{file}:{row.id}" for file, row in zip(files, sentences, strict=True)]
+        return [f"{code}:{sentence.id}" for sentence in sentences]
+
+    def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
+        """The ids of the next sentences. Raises CorpusError if one exists already and ids are strict."""
+        ids = self.of(files, sentences)
         if self._taken is None:
             return ids
         self._taken.expect(list(map(key_of, ids)))

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from index.answers.sentence_index import open_vectors
 from index.encoder.bundle import open_index_encoder
 from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
@@ -19,6 +18,7 @@ from index.storage.versions import (
     version_before,
     versions,
 )
+from index.vectors.segments import open_vectors
 
 
 def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:

@@ -5,19 +5,19 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from index.answers.sentence_index import open_vectors
 from index.build.corpus import metadata_of
-from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_table
+from index.vectors.segments import open_vectors
 
 BLOCK_ROWS = 8192  # read at a time
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
@@ -28,7 +28,7 @@ Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the
 
 @dataclass(frozen=True)
 class KeptRows:
-    """Consecutive rows that stay; `changed` are the positions of new texts, whose vectors are outdated.
+    """Consecutive rows that stay, by their `old` numbers; `changed` are the positions of new texts.
 
     `rows` and `groups` pair rows, numbered as in the new version, with groups of translations.
     """
@@ -36,10 +36,10 @@ class KeptRows:
     ids: list[str]
     texts: list[str]
     metadata: list[str]
-    vectors: Vectors
+    old: Numbers
     changed: list[int]
-    rows: list[int]
-    groups: list[int]
+    rows: Numbers
+    groups: Numbers
 
 
 class PreviousVersion:
@@ -53,18 +53,21 @@ class PreviousVersion:
         deleted: frozenset[str] = frozenset(),
         replaced: Replacements | None = None,
     ) -> None:
+        self.folder, self.manifest, self._code = folder, manifest, code
         self.entry = manifest.languages[code]
         self.count = self.entry.sentences
-        self._folder, self._code, self._replaced = folder, code, replaced or {}
         self._table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, self.count)
-        self._vectors = open_vectors(folder, code, manifest)
+        self.vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
-        self._deleted = self._rows(deleted)
+        self.deleted = self._rows(deleted)
+        rows = self._rows(replaced or ())
+        names = self._table.column("id").take(pa.array(rows)).to_pylist()
+        self.replaced = {row: (replaced or {})[name] for row, name in zip(rows.tolist(), names, strict=True)}
 
     @property
     def left(self) -> int:
         """The number of sentences that stay."""
-        return self.count - len(self._deleted)
+        return self.count - len(self.deleted)
 
     def holds(self, ids: Collection[str]) -> list[str]:
         """Return those of the given ids that exist."""
@@ -77,61 +80,76 @@ class PreviousVersion:
         rows: Numbers = np.flatnonzero(np.asarray(matches)).astype(np.int64)
         return rows
 
+    def texts(self, rows: Numbers) -> list[str]:
+        """The texts of some rows."""
+        texts: list[str] = self._table.column("text").take(pa.array(rows)).to_pylist()
+        return texts
+
+    def renumbered(self, rows: Numbers) -> Numbers:
+        """The numbers in the new version of rows that are not deleted."""
+        return rows - np.searchsorted(self.deleted, rows)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the record batches of LANG.arrow."""
+        yield from self._table.to_batches() if isinstance(self._table, pa.Table) else [self._table]
+
     def blocks(self) -> Iterator[KeptRows]:
         """Yield the rows that stay, in order and in blocks."""
         for start in range(0, self.count, BLOCK_ROWS):
-            yield self._block(start, min(start + BLOCK_ROWS, self.count))
+            yield self.block(start, min(start + BLOCK_ROWS, self.count))
 
     def reasons(self) -> dict[str, int]:
         """How many lines were dropped before, by reason, including the sentences deleted now."""
         reasons = Counter(self.entry.dropped)
-        if len(self._deleted):
-            reasons[DELETED_BY_ID] += len(self._deleted)
+        if len(self.deleted):
+            reasons[DELETED_BY_ID] += len(self.deleted)
         return dict(reasons)
 
     def record(self) -> Iterator[list[str]]:
         """Yield the lines of LANG.dropped.tsv, with rows renumbered, and one for each deleted sentence."""
-        with (self._folder / f"{self._code}.dropped.tsv").open(encoding="utf-8", newline="") as file:
+        with (self.folder / f"{self._code}.dropped.tsv").open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file, delimiter="\t")
             next(lines, None)
             for reason, name, line, sentence_id, row, text in lines:
                 yield [reason, name, line, sentence_id, self._renumbered(row), text]
-        for place in self._deleted.tolist():
+        for place in self.deleted.tolist():
             sentence_id, text = (self._table.column(name)[place].as_py() for name in ("id", "text"))
             yield [DELETED_BY_ID, "", "", sentence_id, "", text]
 
     def _renumbered(self, row: str) -> str:
         """The number of a row in the new version; "" for a deleted row."""
-        if not row or int(row) < 0:
+        if not row or int(row) < 0 or int(row) in self.deleted:
             return ""
-        place = int(np.searchsorted(self._deleted, int(row)))
-        gone = place < len(self._deleted) and self._deleted[place] == int(row)
-        return "" if gone else str(int(row) - place)
+        return str(int(self.renumbered(np.array([int(row)]))[0]))
 
-    def _block(self, start: int, stop: int) -> KeptRows:
-        kept = np.setdiff1d(np.arange(start, stop), self._deleted)
+    def touched(self, start: int, stop: int) -> bool:
+        """Whether any of some rows is deleted or replaced."""
+        return any(start <= row < stop for row in (*self.deleted.tolist(), *self.replaced))
+
+    def block(self, start: int, stop: int) -> KeptRows:
+        """Those of some rows that stay."""
+        kept = np.setdiff1d(np.arange(start, stop), self.deleted)
         ids, texts, metadata = (
             self._table.column(name).slice(start, stop - start).take(pa.array(kept - start)).to_pylist()
             for name in SENTENCE_COLUMNS
         )
-        rows, groups = self._links(start, stop)
         changed = []
-        first = start - int(np.searchsorted(self._deleted, start))
-        for place, sentence_id in enumerate(ids if self._replaced else []):
-            if sentence_id in self._replaced:
-                file, sentence = self._replaced[sentence_id]
+        for row, (file, sentence) in self.replaced.items():
+            if start <= row < stop:
+                place = int(np.searchsorted(kept, row))
                 if texts[place] != sentence.text:
                     changed.append(place)
                 texts[place], metadata[place] = sentence.text, metadata_of(file, sentence)
-                if sentence.group is not None:
-                    rows.append(first + place)
-                    groups.append(group_number(sentence.group))
-        vectors = self._vectors.reconstruct(kept)
-        return KeptRows(ids, texts, metadata, vectors, changed, rows, groups)
+        return KeptRows(ids, texts, metadata, kept, changed, *self.links(start, stop))
 
-    def _links(self, start: int, stop: int) -> tuple[list[int], list[int]]:
-        """The (row, group) pairs of the rows that stay, with rows renumbered."""
+    def links(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
+        """The (row, group) pairs of those of some rows that stay, with rows renumbered."""
         rows, groups = self._groups.between(start, stop)
-        kept = ~np.isin(rows, self._deleted)
-        rows, groups = rows[kept], groups[kept]
-        return (rows - np.searchsorted(self._deleted, rows)).tolist(), groups.tolist()
+        kept = ~np.isin(rows, self.deleted)
+        more = [
+            (row, group_number(sentence.group))
+            for row, (_, sentence) in self.replaced.items()
+            if start <= row < stop and sentence.group is not None
+        ]
+        own, theirs = np.array(more, np.int64).reshape(-1, 2).T
+        return self.renumbered(np.concatenate([rows[kept], own])), np.concatenate([groups[kept], theirs])

@@ -138,7 +138,8 @@ class SentenceWriter:
         self.cleaner.resume(previous.reasons(), entry.lines, entry.changed, previous.record())
         for kept in previous.blocks():
             shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
-            self._wait(partial(self._retain, kept, shard, more), self.pool.ahead)
+            retain = partial(self._retain, previous, kept, shard, more)
+            self._wait(retain, self.pool.ahead)
         self._wait(None, 0)
 
     def finish(self, corpus: Corpus) -> LanguageEntry:
@@ -191,11 +192,11 @@ class SentenceWriter:
         self.shards.finish(shard, [place[batch.texts[number]] for number, _ in kept])
         self.bar.advance(characters)
 
-    def _retain(self, kept: KeptRows, shard: Shard, more: bool) -> None:
+    def _retain(self, previous: PreviousVersion, kept: KeptRows, shard: Shard, more: bool) -> None:
         self.ids.reserve(kept.ids)
         self.cleaner.keep(list(map(_with_context, kept.texts, kept.metadata)), more=more)
         self._write(kept.ids, kept.texts, kept.metadata)
-        vectors = kept.vectors.copy()
+        vectors = previous.vectors.reconstruct(kept.old)
         vectors[kept.changed] = shard.result().vectors
         self.shards.add(vectors)
         self.cleaner.done.rows.extend(kept.rows)

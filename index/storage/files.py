@@ -61,10 +61,11 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
                 )
 
 
-def describe(folder: Path) -> dict[str, FileEntry]:
-    """Size and checksum of every file under `folder`."""
+def describe(folder: Path, known: Mapping[str, FileEntry] | None = None) -> dict[str, FileEntry]:
+    """Size and checksum of every file under `folder`; those that are `known` are not read."""
+    known = known or {}
     return {
-        name: FileEntry(sha256=sha256(folder / name), size=status.st_size)
+        name: known.get(name) or FileEntry(sha256=sha256(folder / name), size=status.st_size)
         for name, status in listing(folder).items()
     }
 
@@ -124,6 +125,15 @@ def _check(path: Path, entry: FileEntry, status: os.stat_result, known: "_Verifi
     if digest != entry.sha256:
         raise DamagedError(f"{path}: the checksum is not the manifest's: the file was altered, copy it again")
     known.add(path, entry, status)
+
+
+def remember(folder: Path, files: Mapping[str, FileEntry]) -> None:
+    """Note files as verified: those that were just linked, which changed their times."""
+    known = _Verified(folder)
+    for name, entry in files.items():
+        known.entries[str(folder / name)] = _fingerprint(entry, (folder / name).stat())
+    known.changed = True
+    known.save()
 
 
 class _Verified:
@@ -189,7 +199,8 @@ def fsync(path: Path) -> None:
 def make_read_only(folder: Path) -> None:
     """Take the right to write from all files under `folder`: whoever has mapped them would see it."""
     for name, status in listing(folder).items():
-        (folder / name).chmod(stat.S_IMODE(status.st_mode) & ~0o222)
+        if status.st_mode & 0o222:  # or else a link's change time, by which it is known, would change
+            (folder / name).chmod(stat.S_IMODE(status.st_mode) & ~0o222)
 
 
 def fsync_tree(folder: Path) -> None:

@@ -31,6 +31,20 @@ class SearchSettings(BaseModel):
     collection: str = Field(default="", pattern=r"^[A-Za-z0-9_]{0,255}$")
 
 
+class Segment(BaseModel):
+    """What changed in a language since LANG.faiss was written; LANG.added.faiss has the vectors of `rows`.
+
+    `deleted` and `replaced` are rows of LANG.faiss, ascending; `rows` are those of the version: replaced ones
+    keep their numbers, added ones are the last.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    deleted: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+
+
 class LanguageEntry(BaseModel):
     """The sizes of one language in an index, and the lines of its corpus that were dropped, by reason.
 
@@ -50,6 +64,13 @@ class LanguageEntry(BaseModel):
     links: int = Field(ge=0)
     search: SearchSettings = SearchSettings()
     word_search: SearchSettings = SearchSettings()
+    segment: Segment | None = None
+
+    @property
+    def main_rows(self) -> int:
+        """The number of rows of LANG.faiss."""
+        segment = self.segment or Segment()
+        return self.sentences - len(segment.rows) + len(segment.deleted) + len(segment.replaced)
 
 
 class PairQuality(BaseModel):

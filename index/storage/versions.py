@@ -12,8 +12,8 @@ The protocol, in the order of what a build does:
 
 A reader opens the version that CURRENT names and checks names, sizes and checksums before it parses a file.
 So it sees either the old version or the new one; no step touches a file of the version that is served. If a
-build is killed after the rename and before CURRENT is replaced, its version waits for `index rollback` or
-`index gc`.
+build is killed after the rename and before CURRENT is replaced, its version is served once its job is
+repeated; that of a command waits for `index rollback` or `index gc`.
 """
 
 import fcntl
@@ -25,9 +25,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from index.errors import BundleError, BusyError, DamagedError, listed
-from index.storage.files import describe, fsync, fsync_tree, make_read_only, replace_text, verify
+from index.storage.files import describe, fsync, fsync_tree, make_read_only, remember, replace_text, verify
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, write_manifest
+from index.storage.manifest import VERSION_ID, read_manifest, write_manifest
 
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
@@ -91,6 +91,8 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     forms = (*SENTENCE_FILES, *WORD_FILES, *FEATURE_FILES)
     wanted = {form.format(code) for code in manifest.languages for form in forms}
     wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
+    changed = {code: entry.segment for code, entry in manifest.languages.items() if entry.segment}
+    wanted |= {f"{code}.added.faiss" for code, segment in changed.items() if segment.rows}
     wanted |= {DETECTOR, DOMAIN}
     expected = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
     if odd := sorted(wanted ^ expected):
@@ -145,19 +147,34 @@ def parts_of(work: Path) -> Path:
 
 
 def made_by(index: Path, job: str) -> IndexManifest | None:
-    """The latest version that was made for a job; None if there is none."""
+    """The latest version that was made for a job; None if there is none. The caller holds the lock.
+
+    It is served now if its build was killed after it was published and before that.
+    """
     for version in reversed(versions(index)):
         with suppress(BundleError):
             manifest = manifest_of(index, version)
             if manifest.job == job:
+                if _order(version) > _order(current(index)):
+                    serve(index, version)
                 return manifest
     return None
 
 
-def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
-    """Publish the work folder as the current version; returns the manifest with its files."""
-    (work / MANIFEST_NAME).unlink(missing_ok=True)
-    manifest = manifest.model_copy(update={"files": describe(work)})
+def publish(
+    index: Path, work: Path, manifest: IndexManifest, like: IndexManifest | None = None
+) -> IndexManifest:
+    """Publish the work folder as the current version; returns the manifest with its files.
+
+    `like`: a version that was opened, to whose files `work` has links; these are not read again.
+    """
+    old = index / VERSIONS / (like.version if like else "")
+    linked = {
+        name: entry
+        for name, entry in (like.files if like else {}).items()
+        if (work / name).exists() and (work / name).samefile(old / name)
+    }
+    manifest = manifest.model_copy(update={"files": describe(work, linked)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)
     fsync_tree(work)
@@ -165,6 +182,8 @@ def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
     folder.mkdir(exist_ok=True)
     os.rename(work, folder / manifest.version)
     fsync(folder)
+    for version in (old, folder / manifest.version) if linked else ():
+        remember(version, linked)
     serve(index, manifest.version)
     return manifest
 

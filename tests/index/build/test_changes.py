@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from numpy.typing import NDArray
 from index.answers.answer import Original
 from index.answers.translator import Translator
 from index.answers.word_index import WORD_COLUMNS
+from index.build import quick_change
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
 from index.build.encoding import Worker
@@ -31,6 +35,7 @@ from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, 
 from index.formats.registry import Source
 from index.storage.difference import Difference, compare
 from index.storage.files import describe
+from index.storage.index_manifest import Segment
 from index.storage.options import Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
@@ -341,11 +346,92 @@ def test_the_commands(index: Path, tmp_path: Path, capsys: Capture, bundle: Bund
     assert "has no sentence en:none" in capsys.readouterr().err
 
 
+def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_path: Path) -> None:
+    before = open_version(index)
+    rows = [{"id": "x", "en": "A zebra eats a newspaper.", "de": "Ein Zebra frisst eine Zeitung."}]
+    more = rows_of(tmp_path / "more.jsonl", [*rows, {"id": "y", "en": ENGLISH[40]}])
+    made = change_index(index, add=[Source(more)], own_ids=True, quick=True)
+    folder, manifest = open_version(index)
+    assert made == manifest
+    for name in ("en.faiss", "de.words.faiss", "encoder/encoder.onnx"):
+        assert (folder / name).samefile(before[0] / name)
+    english = manifest.languages["en"]
+    assert (english.sentences, english.dropped) == (31, {"duplicate": 1})
+    assert english.segment == Segment(rows=(30,))
+    (answer,) = Translator.open(index).sentences([rows[0]["en"]], "en", "de", 1)[0]
+    assert (answer.text, answer.match, answer.id) == (rows[0]["de"], "exact", "de:x")
+    other = rows_of(tmp_path / "other.jsonl", [{"id": "x", "en": "A newspaper eats a zebra."}])
+    with pytest.raises(CorpusError, match="there is a sentence en:x: use `index replace`"):
+        change_index(index, add=[Source(other)], own_ids=True, quick=True)
+    merged = change_index(index)
+    assert merged.languages["en"].segment is None
+    assert texts(index)["de:x"] == rows[0]["de"]
+
+
+def test_changes_of_many_are_merged(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick_change, "MOST_CHANGED", 3)
+    for number in range(1, 5):
+        made = change_index(index, delete=[f"en:{number}"], quick=True)
+        assert (made.languages["en"].segment is None) == (number == 4)
+    # A language that comes or goes is a build, too.
+    made = change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [{"pt": "O gato."}]))], quick=True)
+    assert list(made.languages) == ["en", "de", "pt"]
+
+
+# A quick change that dies at a durable call (fsync, rename, replace), counted from the first or the last.
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from index.build.changes import change_index
+from index.formats.registry import Source
+moment, count = int(sys.argv[1]), 0
+def counted(function):
+    def wrapped(*args, **kwargs):
+        global count
+        count += 1
+        if count == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args, **kwargs)
+    return wrapped
+os.fsync, os.rename, Path.replace = counted(os.fsync), counted(os.rename), counted(Path.replace)
+change_index(Path(sys.argv[2]), add=[Source(Path(sys.argv[3]))], own_ids=True, quick=True, job="a")
+print(count)
+"""
+
+
+def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Path) -> None:
+    rows = [{"id": "x", "en": "A zebra eats a newspaper.", "de": "Ein Zebra frisst eine Zeitung."}]
+    more = rows_of(tmp_path / "more.jsonl", rows)
+    before = texts(made)
+    after = before | {"en:x": rows[0]["en"], "de:x": rows[0]["de"]}
+
+    def child(moment: int, index: Path) -> subprocess.CompletedProcess[str]:
+        shutil.copytree(made, index)
+        words = [sys.executable, "-c", CHILD, str(moment), str(index), str(more)]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    whole = child(0, tmp_path / "whole")
+    total = int(whole.stdout)
+    assert texts(tmp_path / "whole") == after
+    found = set()
+    for moment in (1, total // 2, *range(total - 6, total + 1)):
+        index = tmp_path / str(moment)
+        assert child(moment, index).returncode == -signal.SIGKILL
+        served = texts(index)
+        assert served in (before, after)
+        found.add(served == after)
+        change_index(index, add=[Source(more)], own_ids=True, quick=True, job="a")
+        assert texts(index) == after
+        assert open_version(index, fresh=True)[1].languages["de"].sentences == 31
+    assert found == {False, True}
+
+
 class Changes(RuleBasedStateMachine):
     """An index under changes, against a dictionary."""
 
     bundle: Bundle
     folder: Path
+    quick = False
     runs = 0
 
     def __init__(self) -> None:
@@ -358,7 +444,7 @@ class Changes(RuleBasedStateMachine):
         self.history = {current(self.index): self.model}
 
     def change(self, model: dict[str, str], **change: object) -> None:
-        served = change_index(self.index, **change).version  # type: ignore[arg-type]
+        served = change_index(self.index, quick=self.quick, **change).version  # type: ignore[arg-type]
         self.model = self.history[served] = model
 
     def file(self, own: str, text: str) -> list[Source]:
@@ -393,6 +479,11 @@ class Changes(RuleBasedStateMachine):
         self.model = self.history[chosen]
 
     @rule()
+    def merge(self) -> None:
+        if any(entry.segment for entry in open_version(self.index)[1].languages.values()):
+            self.change(self.model)
+
+    @rule()
     def collect(self) -> None:
         collect(self.index, keep=3)
 
@@ -403,7 +494,7 @@ class Changes(RuleBasedStateMachine):
     @invariant()
     def a_sentence_is_found_by_its_own_text(self) -> None:
         translator = Translator.open(self.index)
-        own = sorted(self.model)[0]
+        own = sorted(self.model)[-1]
         index = translator.sentence_indexes[own[:2]]
         cosines, _ = index.vectors.search(translator.encode([self.model[own]]), 1)
         assert cosines[0, 0] == pytest.approx(1, abs=1e-5)
@@ -416,8 +507,9 @@ class Changes(RuleBasedStateMachine):
             assert {name: listed[name] for name in manifest.files} == manifest.files
 
 
-def run_changes(bundle: Bundle, folder: Path, runs: int, steps: int) -> None:
+def run_changes(bundle: Bundle, folder: Path, runs: int, steps: int, quick: bool) -> None:
     Changes.bundle, Changes.folder = bundle, folder
+    Changes.quick = quick
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
@@ -428,5 +520,6 @@ def run_changes(bundle: Bundle, folder: Path, runs: int, steps: int) -> None:
     run_state_machine_as_test(Changes, settings=chosen)  # type: ignore[no-untyped-call]
 
 
-def test_changes_are_what_a_dictionary_says(bundle: Bundle, tmp_path: Path) -> None:
-    run_changes(bundle, tmp_path, runs=1, steps=6)
+@pytest.mark.parametrize("quick", [False, True])
+def test_changes_are_what_a_dictionary_says(bundle: Bundle, tmp_path: Path, quick: bool) -> None:
+    run_changes(bundle, tmp_path, runs=1, steps=12 if quick else 6, quick=quick)

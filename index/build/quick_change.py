@@ -1,0 +1,247 @@
+"""A change in seconds: a version that shares large files with the one before, and has small ones beside them.
+
+LANG.faiss stays; the vectors of added and replaced sentences are in LANG.added.faiss, which is searched with
+it (vectors/segments.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay as
+they were measured until the next build or change of many sentences, which merges all.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from index.answers.sentence_features import Features
+from index.answers.word_index import WORD_COLUMNS
+from index.build.cleaning import Cleaner
+from index.build.corpus import Corpus, Ids, metadata_of
+from index.build.encoding import Worker
+from index.build.job import save_array
+from index.build.previous_version import PreviousVersion
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.errors import OutdatedError
+from index.formats.sentence import Sentence
+from index.storage.groups import write_groups
+from index.storage.index_manifest import IndexManifest, LanguageEntry, Segment
+from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table, strings
+from index.storage.versions import DETECTOR, building, current, made_by, next_version, publish
+from index.text.identification import Detector
+from index.text.normalisation import clean
+from index.vectors.faiss import write_faiss
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.segments import ADDED, Segmented, open_vectors
+
+MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
+BATCH_SIZE = 64  # sentences encoded at a time
+NEAR_SOUGHT = 8  # sentences among which a duplicate is sought: its vector is the same
+
+Added = Mapping[str, Sequence[tuple[str, Sentence]]]  # language -> (file, sentence)
+
+
+def is_quick(manifest: IndexManifest, previous: Mapping[str, PreviousVersion], added: Added) -> bool:
+    """Whether a change is of few sentences, in languages that stay, whose vectors are in files."""
+
+    def rows(code: str, base: PreviousVersion) -> int:
+        segment = base.entry.segment or Segment()
+        before = len(segment.rows) + len(segment.deleted)
+        return before + len(base.deleted) + len(base.replaced) + len(added.get(code, ()))
+
+    return (
+        manifest.options.store is None
+        and set(added) <= set(previous)
+        and all(base.left and rows(code, base) <= MOST_CHANGED for code, base in previous.items())
+    )
+
+
+def change_quickly(
+    index: Path,
+    bundle: Bundle,
+    previous: Mapping[str, PreviousVersion],
+    added: Added,
+    corpus: Corpus,
+    *,
+    own_ids: bool = False,
+    job: str | None = None,
+) -> IndexManifest:
+    """Publish a version with the changes that `previous` knows and the sentences `added`.
+
+    Returns its manifest. `corpus`, `own_ids` and `job` are as in `build_index.Plan`. Raises what
+    `change_index` does.
+    """
+    folder, manifest = next(iter(previous.values())).folder, next(iter(previous.values())).manifest
+    with building(index) as work:
+        if job and (made := made_by(index, job)):
+            return made
+        if manifest.version != current(index):
+            raise OutdatedError(f"{index}: another version is served now: repeat the command")
+        encoder = TextEncoder(bundle)
+        table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
+        worker = Worker(encoder, Detector(manifest.detects, table, manifest.languages), BATCH_SIZE)
+        entries, replaced = dict(manifest.languages), set[str]()
+        for code, base in previous.items():
+            if len(base.deleted) or len(base.replaced) or code in added:
+                change = _Change(work, code, base, worker)
+                by_file = not own_ids
+                ids = Ids(code, corpus.may_have(code), by_file=by_file, strict=True)
+                entries[code] = change.write(added.get(code, ()), ids)
+                replaced.add(ADDED.format(code))
+        for name in manifest.files:
+            path = work / name
+            if name not in replaced and not path.exists():
+                path.parent.mkdir(exist_ok=True)
+                os.link(folder / name, path)
+        update = {
+            "version": next_version(index),
+            "base": manifest.version,
+            "created": datetime.now(UTC),
+            "job": job,
+            "languages": entries,
+            "skipped": {**manifest.skipped, **corpus.skipped},
+        }
+        return publish(index, work, manifest.model_copy(update=update), manifest)
+
+
+class _Change:
+    """The change of one language: writes its small files into `work`."""
+
+    def __init__(self, work: Path, code: str, base: PreviousVersion, worker: Worker) -> None:
+        self.work, self.code, self.base, self.worker = work, code, base, worker
+        self.rules = base.manifest.cleaning
+
+    def write(self, added: Sequence[tuple[str, Sentence]], ids: Ids) -> LanguageEntry:
+        """Write the files that change; return the language's entry of the manifest."""
+        base, code = self.base, self.code
+        texts = list(dict.fromkeys(clean(sentence.text) for _, sentence in added))
+        foreign, vectors = self.worker.encode(code, texts, "language" not in self.rules.off)
+        with self._cleaner(texts, vectors) as cleaner:
+            batch = cleaner.begin(added)
+            kept = list(cleaner.finish(batch, dict(zip(texts, foreign, strict=True))))
+        place = {text: row for row, text in enumerate(texts)}
+        new = vectors[[place[batch.texts[number]] for number, _ in kept]]
+        files = [added[number][0] for number, _ in kept]
+        sentences = [sentence for _, sentence in kept]
+        ids.reserve(base.holds(ids.of(files, sentences)))
+        names = ids.take(files, sentences)
+        ids.close()
+        own = {
+            "id": names,
+            "text": [sentence.text for sentence in sentences],
+            "metadata": list(map(metadata_of, files, sentences)),
+        }
+        rows, groups = self._write_table(own)
+        self._write_features(own["text"])
+        done = cleaner.done
+        pairs = [*rows, np.array(done.rows, np.int64)], [*groups, np.array(done.groups, np.int64)]
+        links = write_groups(self.work / f"{code}.groups.arrow", *map(np.concatenate, pairs))
+        search, other = self._replaced_vectors()
+        self._write_means(search, other, new)
+        return base.entry.model_copy(
+            update={
+                "sentences": done.kept,
+                "lines": done.lines,
+                "changed": done.changed,
+                "dropped": dict(done.dropped),
+                "links": links,
+                "segment": self._write_vectors(search, other, new),
+            }
+        )
+
+    @contextmanager
+    def _cleaner(self, texts: Sequence[str], vectors: Vectors) -> Iterator[Cleaner]:
+        """A cleaner that knows the sentences of the index that may be duplicates of some texts."""
+        base = self.base
+        record = self.work / f"{self.code}.dropped.tsv"
+        with record.open("w", encoding="utf-8", newline="") as lines, Cleaner(self.rules, lines) as cleaner:
+            cleaner.resume(base.reasons(), base.entry.lines, base.entry.changed, base.record())
+            cleaner.done.kept = base.left
+            near = np.unique(base.vectors.search(vectors, NEAR_SOUGHT)[1]) if texts else np.zeros(0, np.int64)
+            rows = np.setdiff1d(near, base.deleted)
+            known = base.texts(rows)
+            cleaner.know(dict(zip(known, base.renumbered(rows).tolist(), strict=True)))
+            yield cleaner
+
+    def _write_table(self, own: Mapping[str, Sequence[str]]) -> tuple[list[Any], list[Any]]:
+        """Write LANG.arrow, a record batch more than before; return the links of the rows that were there."""
+        base, rows, groups = self.base, list[Any](), list[Any]()
+        start = 0
+        with pa.OSFile(str(self.work / f"{self.code}.arrow"), "wb") as file:
+            schema = pa.schema([(name, pa.string()) for name in SENTENCE_COLUMNS])
+            with pa.ipc.new_file(file, schema) as writer:
+                for batch in base.batches():
+                    stop = start + batch.num_rows
+                    if base.touched(start, stop):
+                        kept = base.block(start, stop)
+                        columns = (kept.ids, kept.texts, kept.metadata)
+                        batch = pa.record_batch(list(map(strings, columns)), schema=schema)
+                    writer.write_batch(batch)
+                    links = base.links(start, stop)
+                    rows.append(links[0])
+                    groups.append(links[1])
+                    start = stop
+                if own["id"]:
+                    writer.write_batch(pa.record_batch([strings(own[name]) for name in own], schema=schema))
+        return rows, groups
+
+    def _write_features(self, texts: Sequence[str]) -> None:
+        """Write LANG.features.*, with those of the replaced texts and of the new ones, `texts`."""
+        base, code = self.base, self.code
+        table = read_table(base.folder / f"{code}.words.arrow", WORD_COLUMNS, base.entry.words)
+        replaced = sorted(base.replaced)
+        every = [*(base.replaced[row][1].text for row in replaced), *texts]
+        new = Features.of([every], table.column("word").to_pylist(), code)
+        features = Features.open(base.folder, code, base.count).followed(new)
+        if replaced or len(base.deleted):
+            order = np.arange(base.count)
+            order[replaced] = base.count + np.arange(len(replaced))
+            added = base.count + np.arange(len(replaced), len(every))
+            features = features.take(np.concatenate([np.delete(order, base.deleted), added]))
+        for name, values in features.arrays(code).items():
+            save_array(self.work / name, values)
+
+    def _replaced_vectors(self) -> tuple[Any, Vectors]:
+        """The rows whose texts are replaced, as numbered before, and the new vectors (n, d)."""
+        rows = np.array(sorted(self.base.replaced), np.int64)
+        texts = [self.base.replaced[row][1].text for row in rows.tolist()]
+        return rows, self.worker.encode(self.code, texts, False).vectors
+
+    def _write_means(self, replaced: Any, other: Vectors, new: Vectors) -> None:  # noqa: ANN401
+        """Write LANG.hubness.npy with the means of the replaced and the new rows."""
+        base, manifest = self.base, self.base.manifest
+        sources = manifest.sources(self.code)
+        before = read_array(base.folder / f"{self.code}.hubness.npy", (base.count, len(sources)))
+        vectors = np.concatenate([other, new])
+        means = np.zeros((len(vectors), len(sources)), np.float32)
+        for column, source in enumerate(sources):
+            nearest = open_vectors(base.folder, source, manifest).search(vectors, CSLS_NEIGHBOURS)[0]
+            means[:, column] = neighbourhood_means(nearest)
+        every = np.array(before)
+        every[replaced] = means[: len(replaced)]
+        every = np.concatenate([np.delete(every, base.deleted, axis=0), means[len(replaced) :]])
+        save_array(self.work / f"{self.code}.hubness.npy", every)
+
+    def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> Segment | None:  # noqa: ANN401
+        """Write LANG.added.faiss, of what it had and still is, of the replaced and the new rows."""
+        base, before = self.base, self.base.entry.segment or Segment()
+        main = Segmented.main_rows_of(base.entry.main_rows, before)
+        there = base.deleted[base.deleted < len(main)], replaced[replaced < len(main)]
+        deleted = np.union1d(np.array(before.deleted, np.int64), main[there[0]])
+        outdated = np.union1d(np.array(before.replaced, np.int64), main[there[1]])
+        kept = np.setdiff1d(np.array(before.rows, np.int64), np.union1d(base.deleted, replaced))
+        rows = np.concatenate(
+            [base.renumbered(kept), base.renumbered(replaced), np.arange(len(new)) + base.left]
+        )
+        if len(rows):
+            vectors = np.concatenate([base.vectors.reconstruct(kept), other, new])
+            write_faiss(self.work / ADDED.format(self.code), vectors, "Flat")
+        segment = Segment(
+            deleted=tuple(deleted.tolist()),
+            replaced=tuple(np.setdiff1d(outdated, deleted).tolist()),
+            rows=tuple(rows.tolist()),
+        )
+        return None if segment == Segment() else segment
