@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 from numpy.typing import NDArray
 
 from index.answers.answer import Original
+from index.answers.sentence_features import Features
 from index.answers.translator import Translator
 from index.answers.word_index import WORD_COLUMNS
 from index.build import quick_change
@@ -498,6 +499,16 @@ class Changes(RuleBasedStateMachine):
         index = translator.sentence_indexes[own[:2]]
         cosines, _ = index.vectors.search(translator.encode([self.model[own]]), 1)
         assert cosines[0, 0] == pytest.approx(1, abs=1e-5)
+
+    @invariant()
+    def what_evidence_needs_is_that_of_the_texts(self) -> None:
+        folder, manifest = open_version(self.index)
+        for code, entry in manifest.languages.items():
+            table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
+            words = read_table(folder / f"{code}.words.arrow", WORD_COLUMNS, entry.words)
+            wanted = Features.of([table.column("text").to_pylist()], words.column("word").to_pylist(), code)
+            for name, values in Features.open(folder, code, entry.sentences).arrays(code).items():
+                np.testing.assert_array_equal(values, wanted.arrays(code)[name])
 
     @invariant()
     def no_version_changes(self) -> None:
