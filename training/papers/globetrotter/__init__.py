@@ -7,13 +7,6 @@ contrast, which the shipped recipes use, is in training/objectives.
 """
 
 import training.papers.suppliers  # noqa: F401 (registers its own)
-from training.papers.globetrotter import (
-    lample_conneau,
-    losses,
-    published,
-    sigurdsson,
-    transformer,
-    transitive,
-)
+from training.papers.globetrotter import losses, published, sigurdsson, transformer, transitive
 
-__all__ = ["lample_conneau", "losses", "published", "sigurdsson", "transformer", "transitive"]
+__all__ = ["losses", "published", "sigurdsson", "transformer", "transitive"]
