@@ -85,6 +85,8 @@ FORMATS = {
             fills=True,
             marks=XML_MARKS,
         ),
+        Format("docx", (".docx",), "office", grouped=False, fills=True),
+        Format("xlsx", (".xlsx",), "office", "read_table", table=True, fills=True),
         Format("cldr", root="ldml", grouped=False),
     )
 }

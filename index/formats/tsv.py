@@ -31,7 +31,7 @@ def read_tsv(
         if isinstance(line, BadUnit):
             yield line
         elif not names:
-            names = _names(path, [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")], columns)
+            names = column_names(path, [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")], columns)
         elif line.strip():
             cells = [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
             yield from whole(partial(_sentences, path, number, number - 1, names, cells, language))
@@ -59,7 +59,7 @@ def read_csv(
         if cells is None:
             return
         if not names:
-            names = _names(path, cells, columns)
+            names = column_names(path, cells, columns)
         elif cells:
             number += 1
             yield from whole(partial(_sentences, path, begin, number, names, cells, language))
@@ -139,7 +139,8 @@ def _json(sentence: Sentence) -> str:
     return json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
 
 
-def _names(path: Path, cells: list[str], columns: Mapping[str, str]) -> list[str]:
+def column_names(path: Path, cells: list[str], columns: Mapping[str, str]) -> list[str]:
+    """The meanings of the columns that line 1 names. Raises CorpusError."""
     if missing := [name for name in columns if name not in {cell.strip() for cell in cells}]:
         raise CorpusError(f"{path}, line 1: no column {missing[0]!r}: there are {', '.join(cells)}")
     names = [columns.get(cell.strip(), cell.strip()) for cell in cells]

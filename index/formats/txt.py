@@ -11,6 +11,16 @@ from index.formats.sentence import BadUnit, Sentence
 from index.formats.streams import plain_suffixes, read_good_lines, read_lines
 from index.text.normalisation import clean
 
+FIRST_LINES = 3  # that tell what is no text
+NO_SENTENCES = re.compile(
+    r"(?P<xml>^<(?:\?xml|!DOCTYPE)\b)|(?P<time>\d\d[.,]\d{3}[ \t]+-->)|(?P<binary>^PK\x03\x04|^%PDF-|\x00)"
+)
+HINTS = {
+    "xml": "mark-up, not sentences: give the --format, or make XLIFF of it (of Qt's .ts by lconvert)",
+    "time": "time codes, not sentences: give --format subtitles",
+    "binary": "not text: save it as text, or give the --format",
+}
+
 
 def read_txt(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, cleaned sentence) of every line, empty ones included. Raises CorpusError."""
@@ -26,6 +36,9 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
         if isinstance(line, BadUnit):
             yield line
         else:
+            if number <= FIRST_LINES and (found := NO_SENTENCES.search(line)):
+                kind = next(name for name, value in found.groupdict().items() if value)
+                raise CorpusError(f"{path}, line {number}: {HINTS[kind]}")
             yield Sentence(str(number), line.rstrip("\r\n"), language, number)
 
 

@@ -209,7 +209,7 @@ def test_text(translator: Translator, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "error", "words"),
     [
-        ("x.docx", b"", UsageError, "x.docx: not a file that can be filled"),
+        ("x.odt", b"", UsageError, "x.odt: not a file that can be filled"),
         ("x.json", b"{", CorpusError, "x.json: not JSON"),
         ("x.json", b"3", CorpusError, "no texts"),
         ("x.json", b"[" * 5000 + b"]" * 5000, CorpusError, "x.json"),

@@ -1,12 +1,15 @@
 """What holds of every format that is filled: other bytes stay, and what is filled in is read again."""
 
 import codecs
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index.errors import CorpusError
 from index.formats.document import Filling
 from index.formats.registry import DOCUMENT_EXTENSIONS, Source, open_document, read
 
@@ -114,6 +117,24 @@ HTML = """<!DOCTYPE html><html lang="en"><head><title>A title</title><style>p { 
 <ul><li>One<li>A <i>black</i> dog</ul><img alt="x"></body></html>
 """
 
+WORD = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>
+<w:p><w:r><w:t>A dog </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>runs.</w:t></w:r></w:p>
+<w:p><w:pPr/><w:r><w:t xml:space="preserve">A cat.</w:t></w:r></w:p></w:body></w:document>"""
+SHEET = """<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" count="1" uniqueCount="1">
+<si><t>A dog</t></si><si><r><t>Two </t></r><r><t>cats</t></r></si></sst>"""
+
+
+def packed(name: str, part: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("[Content_Types].xml", "<Types/>")
+        parts.writestr(name, part)
+        parts.writestr("docProps/app.xml", "<Properties/>")
+    return file.getvalue()
+
+
+OFFICE = {"x.docx": packed("word/document.xml", WORD), "x.xlsx": packed("xl/sharedStrings.xml", SHEET)}
 SAMPLES = {
     "x.po": PO,
     "x.pot": POT,
@@ -152,7 +173,7 @@ def variants(text: str) -> list[bytes]:
 
 
 def test_every_format_has_a_sample() -> None:
-    assert {Path(name).suffix for name in SAMPLES} == set(DOCUMENT_EXTENSIONS)
+    assert {Path(name).suffix for name in (*SAMPLES, *OFFICE)} == set(DOCUMENT_EXTENSIONS)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -216,3 +237,58 @@ def test_a_text_that_was_filled_in_is_read_again(
     path.write_bytes(document.content())
     sentences = [sentence for sentence in read(Source(path, "de")) if sentence.text.strip()]
     assert sentences[0].text == wanted
+
+
+@pytest.mark.parametrize("name", OFFICE)
+def test_office_files_keep_their_other_parts(name: str, tmp_path: Path) -> None:
+    document = open_document(OFFICE[name], name, "de")
+    assert document.content() == OFFICE[name]
+    filling = Filling("<Ein> & Hund")
+    for unit in document.units:
+        assert document.fill(unit, filling)
+    (tmp_path / name).write_bytes(document.content())
+    again = open_document(document.content(), name, "de")
+    assert [unit.text for unit in again.units] == ["<Ein> & Hund"] * 2
+    with zipfile.ZipFile(io.BytesIO(OFFICE[name])) as before, zipfile.ZipFile(tmp_path / name) as after:
+        assert before.namelist() == after.namelist()
+        assert before.read("docProps/app.xml") == after.read("docProps/app.xml")
+
+
+def test_runs_that_look_different_make_a_paragraph_fuzzy() -> None:
+    one, two = open_document(OFFICE["x.docx"], "x.docx", "de").units
+    assert [unit.adapt and unit.adapt(Filling("x")) for unit in (one, two)] == [
+        Filling("x", True),
+        Filling("x"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"no archive", "cannot be unpacked"),
+        (packed("other.xml", "<a/>"), "no texts of DOCX or XLSX"),
+        (packed("word/document.xml", " " * (65 << 20)), "unpacked: divide it"),
+        (packed("word/document.xml", "<document><p>"), "word/document.xml, line 1: not well-formed"),
+    ],
+)
+def test_a_bad_office_file_is_reported(content: bytes, said: str) -> None:
+    with pytest.raises(CorpusError, match=said):
+        open_document(content, "x.docx", "de")
+
+
+def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Path) -> None:
+    (tmp_path / "x.docx").write_bytes(OFFICE["x.docx"])
+    paragraphs = [sentence.text for sentence in read(Source(tmp_path / "x.docx", "en"))]
+    assert paragraphs == ["A dog runs.", "A cat."]
+    rows = """<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="str"><v>topic</v></c>
+    <c r="C1" t="inlineStr"><is><t>de</t></is></c></row>
+    <row r="3"><c r="A3" t="s"><v>1</v></c><c r="B3"><v>7</v></c>
+    <c r="C3" t="inlineStr"><is><t>Ein Hund</t></is></c></row></sheetData></worksheet>"""
+    parts = {"xl/sharedStrings.xml": "<sst><si><t>en</t></si><si><t>A dog</t></si></sst>"}
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as file:
+        for name, part in (parts | {"xl/worksheets/sheet1.xml": rows}).items():
+            file.writestr(name, part)
+    one, two = read(Source(tmp_path / "x.xlsx"))
+    assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
+    assert one.metadata == {"topic": "7"}
+    assert one.group == two.group

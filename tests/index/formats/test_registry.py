@@ -42,10 +42,10 @@ def test_xml_formats_are_recognised_by_their_root(tmp_path: Path, root: str, wan
     assert format_of(Source(tmp_path / "x.xml")).name == wanted
 
 
-@pytest.mark.parametrize("content", ["<html/>", "no xml", ""])
+@pytest.mark.parametrize("content", ["<TS/>", "no xml", ""])
 def test_other_xml_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.xml").write_text(content)
-    with pytest.raises(CorpusError, match="is none of the root elements <tmx>, <xliff>, <ldml>"):
+    with pytest.raises(CorpusError, match="is none of the root elements <tmx>, <xliff>, "):
         format_of(Source(tmp_path / "x.xml"))
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import CorpusError
+from index.formats.registry import Source, read
 from index.formats.streams import LONGEST_LINE
 from index.formats.txt import read_txt
 from index.text.normalisation import clean
@@ -69,3 +70,20 @@ def test_a_damaged_gz_is_refused(tmp_path: Path, damage: str) -> None:
     (tmp_path / "x.gz").write_bytes(wrong[damage])
     with pytest.raises(CorpusError, match="cannot be read"):
         list(read_txt(tmp_path / "x.gz"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS/>\n', "line 1: mark-up, not sentences"),
+        ("1\n00:00:01,000 --> 00:00:02,000\nA dog.\n", "line 2: time codes.*--format subtitles"),
+        ("PK\x03\x04\x00", "line 1: not text"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x.txt", "x.ts", "x"])
+def test_what_is_no_sentences_is_refused_with_a_hint(
+    content: str, said: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(CorpusError, match=said):
+        list(read(Source(tmp_path / name, "en")))

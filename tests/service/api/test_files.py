@@ -103,7 +103,7 @@ def test_the_language_may_be_detected(service: TestClient) -> None:
     [
         (b"{", "my file.json", {}, "my file.json: not JSON"),
         (b"x", "../../etc/passwd", {}, "not a file that can be filled"),
-        (b"x", "x.docx", {}, "x.docx: not a file that can be filled: give one of .txt"),
+        (b"x", "x.odt", {}, "x.odt: not a file that can be filled: give one of .txt"),
         (TEXTS, "x.txt", {"target": "xx"}, "target 'xx' is not a language"),
         (TEXTS, "x.txt", {"source": "xx"}, "source 'xx' is not a language"),
         (TEXTS, "x.txt", {"target": "en"}, "is the language of file already"),

@@ -1,0 +1,177 @@
+"""DOCX and XLSX (Office Open XML): the paragraphs of a document; a workbook as a table, or cell by cell.
+
+A filled paragraph has its translation in its first run; where runs differ in their looks, it is fuzzy. All
+other parts of the file, and the order in which they are packed, stay.
+"""
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from index.errors import CorpusError
+from index.formats import xml
+from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
+from index.formats.rows import AS_NAMED, row_sentences
+from index.formats.sentence import BadUnit, Sentence, whole
+from index.formats.streams import open_stream
+from index.formats.tsv import column_names
+
+LONGEST_FILE = 64 << 20  # bytes
+LONGEST_PARTS = 64 << 20  # bytes, unpacked
+# A part with texts: its root, the elements of a text, and those of its runs that hold characters.
+WORD = ("word/document.xml", "document", "p", "r")
+SHEET = ("xl/sharedStrings.xml", "sst", "si", "r")
+SHEETS = "xl/worksheets/sheet"
+
+
+@dataclass
+class Office(Document):
+    """A packed file, of which one part is edited."""
+
+    packed: bytes = b""
+    part: str = ""
+
+    def content(self) -> bytes:
+        """The file with the translations filled in so far; unchanged without any."""
+        if not self.edits:
+            return self.packed
+        written = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(self.packed)) as before, zipfile.ZipFile(written, "w") as after:
+            for entry in before.infolist():
+                part = super().content() if entry.filename == self.part else before.read(entry)
+                after.writestr(entry, part, entry.compress_type)
+        return written.getvalue()
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph or cell: its text, and the <t> elements that hold it, of runs that look alike or not."""
+
+    line: int
+    runs: list[xml.Element] = field(default_factory=list)
+    looks: frozenset[str] = frozenset()
+
+    @property
+    def text(self) -> str:
+        return "".join(run.text for run in self.runs)
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+    """Yield the paragraphs of a document in `language`. Raises CorpusError."""
+    if language is None:
+        raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
+    for number, found in enumerate(_document(_content(path), str(path))[1], start=1):
+        yield Sentence(str(number), found.text, language, number)
+
+
+def read_table(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of the first sheet; its first row names the columns. Raises CorpusError."""
+    parts = _parts(_content(path), str(path))
+    sheet = min(
+        (name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name), default=""
+    )
+    shared = [element.text for element in _elements(parts, SHEET[0], "sst", "si", str(path))[2]]
+    names: list[str] = []
+    for number, row in enumerate(_elements(parts, sheet, "worksheet", "row", str(path))[2]):
+        cells = {_column(cell): text for cell in row.elements("c") if (text := _value(cell, shared))}
+        if not names:
+            names = column_names(
+                path, [cells.get(place, "") for place in range(max(cells, default=0) + 1)], columns
+            )
+        elif cells:
+            values = {name: cells[place] for place, name in enumerate(names) if place in cells}
+            line = int(row.get("r") or number + 1)
+            yield from whole(partial(row_sentences, path, line, number, values, language))
+
+
+def _column(cell: xml.Element) -> int:
+    """The number of a cell's column: 0 for A, 26 for AA."""
+    number = 0
+    for letter in re.sub("[^A-Z]", "", cell.get("r") or "A")[:3]:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _value(cell: xml.Element, shared: list[str]) -> str:
+    value = cell.first("v") or cell.first("is")
+    text = value.text if value else ""
+    if cell.get("t") == "s" and text.isdecimal():
+        return shared[int(text)] if int(text) < len(shared) else ""
+    return text
+
+
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a file to be filled. Raises CorpusError."""
+    document, texts = _document(content, label)
+    for found in texts:
+        adapt = partial(_adapted, len(found.looks) > 1)
+        document.units.append(Unit(found.text, partial(_filled, document, found), adapt=adapt))
+    return document
+
+
+def _content(path: Path) -> bytes:
+    with open_stream(path) as file:
+        return file.read(LONGEST_FILE + 1)
+
+
+def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
+    parts = _parts(content, label)
+    part, root, tag, run = next((kind for kind in (WORD, SHEET) if kind[0] in parts), WORD)
+    text, charset, elements = _elements(parts, part, root, tag, label)
+    found = (_text(text, element, run) for element in elements)
+    return Office(text, charset, packed=content, part=part), [row for row in found if row.text.strip()]
+
+
+def _parts(content: bytes, label: str) -> dict[str, bytes]:
+    """The parts that have texts, by name. Raises CorpusError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            entries = packed.infolist()
+            if len(content) > LONGEST_FILE or sum(entry.file_size for entry in entries) > LONGEST_PARTS:
+                raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
+            return {
+                entry.filename: packed.read(entry)
+                for entry in entries
+                if entry.filename in (WORD[0], SHEET[0]) or entry.filename.startswith(SHEETS)
+            }
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise CorpusError(f"{label}: cannot be unpacked ({error}): save it again") from error
+
+
+def _elements(
+    parts: dict[str, bytes], name: str, root: str, tag: str, label: str
+) -> tuple[str, Charset, list[xml.Element]]:
+    if name not in parts and name == SHEET[0]:
+        return "", UTF_8, []  # all texts are in the cells
+    if name not in parts:
+        raise CorpusError(f"{label}: no texts of DOCX or XLSX in it: save it again")
+    return xml.document(parts[name], f"{label}, {name}", root, (tag,))
+
+
+def _text(source: str, element: xml.Element, run: str) -> Text:
+    runs, looks = [], set()
+    for holder in (element, *element.within(run)):
+        for piece in holder.elements("t"):
+            runs.append(piece)
+            properties = holder.first("rPr") if holder is not element else None
+            looks.add(source[properties.begin : properties.end] if properties else "")
+    return Text(element.line, runs, frozenset(looks))
+
+
+def _adapted(differ: bool, filling: Filling) -> Filling:
+    return filling._replace(fuzzy=filling.fuzzy or differ)
+
+
+def _filled(document: Document, found: Text, filling: Filling) -> Iterator[Edit]:
+    first, *others = found.runs
+    content = xml.escaped(filling.text, document.charset)
+    yield from xml.rewritten(document.text, first, content, {"xml:space": "preserve"})
+    for run in others:
+        yield from xml.rewritten(document.text, run, "")
