@@ -18,8 +18,8 @@ serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve 
 
 index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
 
-$(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) | $(VENV)/base
-	$(BIN)/passepartout index build --encoder models/small --keep language --measure-aligned $(CORPORA) --out $(INDEX)
+$(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) corpora/phrases/phrases.tsv | $(VENV)/base
+	$(BIN)/passepartout index build --encoder models/small --keep language --aligned $(CORPORA) --corpus corpora/phrases/phrases.tsv --out $(INDEX)
 	@touch $@
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)

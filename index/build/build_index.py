@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from index.build.vectors import move_to_store, write_indexes, write_neighbourhoo
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import BundleError, OutdatedError, UsageError
+from index.errors import BundleError, OutdatedError
 from index.formats.registry import Source, format_of
 from index.storage.files import verify
 from index.storage.index_manifest import IndexManifest, LanguageEntry, WordAlignment
@@ -64,7 +64,7 @@ class Plan:
     own_ids: bool = False
     base: str | None = None
     job: str | None = None
-    measure_aligned: bool = False
+    aligned: bool = False
 
 
 def build_index(
@@ -78,22 +78,23 @@ def build_index(
     options: Options = DEFAULT_OPTIONS,
     engine: Engine = LOCAL_ENGINE,
     job: str | None = None,
-    measure_aligned: bool = False,
+    aligned: bool = False,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from corpus files; return its manifest.
 
-    `corpora`: files by language, or sources. `job`: as in `Plan`. `measure_aligned`: line i means the same
-    in every file, which is used to measure quality and not to translate. Raises UsageError if the files are
-    not aligned so, UnknownLanguageError for a language that the bundle does not know, CorpusError for a file
-    that cannot be read, BusyError while another build of `out` runs, BundleError if `out` cannot be written.
+    `corpora`: files by language, or sources. `job`: as in `Plan`. `aligned`: line i says the same in every
+    text file of a folder. Raises UsageError, UnknownLanguageError for a language that the bundle does not
+    know, CorpusError for a file that cannot be read or aligned, BusyError while another build of `out` runs,
+    BundleError if `out` cannot be written.
     """
-    corpus = Corpus(sources_of(corpora), bundle.manifest.languages, bundle.name)
-    if measure_aligned and (
-        len({source.language for source in corpus.sources}) < len(corpus.sources)
-        or any(format_of(source).name != "txt" for source in corpus.sources)
-    ):
-        raise UsageError("--measure-aligned: give one text file a language, line i the same in each")
-    plan = Plan(corpus, cleaning, options, job=job, measure_aligned=measure_aligned)
+    sources = sources_of(corpora)
+    if aligned:
+        sources = [
+            replace(source, format="moses") if format_of(source).name == "txt" else source
+            for source in sources
+        ]
+    corpus = Corpus(sources, bundle.manifest.languages, bundle.name)
+    plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
     return run_plan(bundle, plan, out, threads, batch_size, engine)
 
 
@@ -144,8 +145,6 @@ class _Build:
             self.entries = read_corpus(
                 job, plan.corpus, plan.cleaning, pool, plan.previous, own_ids=plan.own_ids
             )
-            if plan.measure_aligned:
-                self._check_lines()
             counted = {code: count_language(job, code, pool, plan.options.phrases) for code in self.entries}
         self._index_sentences()
         alignment = self._index_words(counted)
@@ -167,17 +166,8 @@ class _Build:
             cleaning=plan.cleaning,
             skipped={**plan.skipped, **plan.corpus.skipped},
         )
-        manifest = with_quality(job, manifest, by_line=plan.measure_aligned)
+        manifest = with_quality(job, manifest, known=plan.aligned)
         return move_to_store(job, manifest) if plan.options.store else manifest
-
-    def _check_lines(self) -> None:
-        """Raise UsageError unless all files have equally many lines."""
-        lines = {source.language: self.plan.corpus.lines[source.path] for source in self.plan.corpus.sources}
-        if len(set(lines.values())) > 1:
-            described = ", ".join(f"{code} {count}" for code, count in lines.items())
-            raise UsageError(
-                f"--measure-aligned: the files differ in lines ({described}): line i must say the same"
-            )
 
     def _pool(self, detector: Detector) -> Pool:
         """The pool that encodes, a context manager; every kind of pool gives the same bytes."""

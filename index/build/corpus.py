@@ -14,7 +14,7 @@ from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
 from index.formats.registry import Source, check_names, format_of, read
 from index.formats.sentence import Sentence, UnitError
 from index.formats.streams import open_stream, plain_suffixes
-from index.formats.txt import stem
+from index.formats.txt import aligned_name
 from index.languages import TAGS_REMEMBERED, lookup
 from index.storage.options import Cleaning
 
@@ -51,7 +51,7 @@ class Corpus:
         for source in self.sources:
             yield from self._read(source)
             if format_of(source).name == "moses":
-                first = pairs.setdefault(stem(source.path), source.path)
+                first = pairs.setdefault(aligned_name(source.path), source.path)
                 if (lines := self.lines[source.path]) != self.lines[first]:
                     raise CorpusError(
                         f"{source.path}: {lines} lines, but {first} has {self.lines[first]}: "

@@ -28,28 +28,26 @@ from index.build.calibration import (
 from index.build.domain import fit_domain
 from index.build.job import Job, save_array
 from index.build.probes import Probes
-from index.build.reading import lines_of
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence, Model, calibration_error
 from index.progress import Progress
 from index.storage.index_manifest import HubnessEntry, IndexManifest, PairQuality
 from index.storage.versions import DOMAIN
 from index.vectors.neighbourhoods import csls_scores, skewness
-from index.vectors.vector_index import Rows, drawn_rows
+from index.vectors.vector_index import drawn_rows
 
 MAX_QUESTIONS = 4000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
-LINES_MEASURED = 200  # of each pair, if the files of a build are aligned line by line
 HUBNESS_SAMPLE = 2000  # sentences of each language
 
 
-def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) -> IndexManifest:
+def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
     """Add the hubness and quality of each pair of languages and the fitted confidence to a manifest.
 
-    `by_line`: the corpora are aligned line by line, which is used for measuring only.
+    `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
     """
     scenes = _probes(job, probes.scenes)
     asked_scenes = _probes(job, lambda code: probes.shortened(probes.scenes(code)))
@@ -67,10 +65,8 @@ def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) ->
     indexes = Indexes(damp_attractors(job, opened, others), words)
     with Progress(len(words) * (len(words) - 1), unit="pairs", label="calibrate") as bar:
         fitted, quality = calibrate(
-            indexes, manifest.confidence.word, scenes, asked_scenes, progress=bar.advance
+            indexes, manifest.confidence.word, scenes, asked_scenes, known=known, progress=bar.advance
         )
-    if by_line:
-        quality = measure_lines(indexes, {code: lines_of(job, code) for code in words}, fitted) | quality
     table, domain = fit_domain(job, indexes.sentences, scenes, others)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
@@ -103,11 +99,13 @@ def calibrate(
     scenes: Mapping[str, Probes] | None = None,
     asked_scenes: Mapping[str, Probes] | None = None,
     seed: int = 0,
+    known: bool = False,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
     `word`: the model of words. `asked_scenes` are asked in place of the scenes that stand among the answers.
+    `known`: never on the aligned sentences. Answers are measured in the order that users get them.
     The confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
     """
     random, lengths = np.random.default_rng(seed), indexes.mean_lengths()
@@ -118,18 +116,18 @@ def calibrate(
         if len(rows):
             asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
         progress(1)
-    if sum(map(len, asked.values())) >= LEAST_QUESTIONS:
+    if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
         confidence, chances = fit_confidence(asked, lengths, random, "aligned", word)
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
-    quality = {pair: _quality(answered, None) for pair, answered in asked.items()}
     scenes = scenes or {}
-    asked = _ask_scenes(indexes, asked_scenes or scenes, scenes, lengths)
-    count = sum(map(len, asked.values()))
-    right = sum(len(part) * part.first_right(part.table["score"]) for part in asked.values())
+    asked_of_scenes = _ask_scenes(indexes, asked_scenes or scenes, scenes, lengths)
+    count = sum(map(len, asked_of_scenes.values()))
+    right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
-    if count < LEAST_QUESTIONS or right < LEAST_ACCURACY * count:
-        return None, quality
-    return fit_confidence(asked, lengths, random, "scenes", word)[0], quality
+    fitted = None
+    if count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count:
+        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", word)[0]
+    return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
 
 
 def _ask_scenes(
@@ -152,33 +150,11 @@ def _ask_scenes(
     return asked
 
 
-def measure_lines(
-    indexes: Indexes, lines: Mapping[str, Rows], fitted: Confidence | None, seed: int = 0
-) -> dict[Pair, PairQuality]:
-    """Measure the quality of each pair on lines with the same number in files aligned line by line.
-
-    `lines` (rows,): the line number of each sentence. Translating does not use this alignment. Answers are
-    ordered by the `fitted` confidence, as users get them; `ece` is left out, since the confidence was not
-    fitted on these lines.
-    """
-    random, lengths = np.random.default_rng(seed), indexes.mean_lengths()
-    measured = {}
-    pairs = list(permutations(indexes.sentences, 2))
-    with Progress(len(pairs), unit="pairs", label="measure") as bar:
-        for source, target in pairs:
-            shared, rows, answers = np.intersect1d(lines[source], lines[target], return_indices=True)
-            drawn = np.sort(random.permutation(len(shared))[:LINES_MEASURED])
-            if len(drawn):
-                right = [[row] for row in answers[drawn].tolist()]
-                pools = sentence_pools(indexes, (source, target), rows[drawn], right)
-                answered = ask(indexes, pools, (source, target), lengths)
-                usable = fitted and fitted.sentence[0].weights.keys() <= answered.table.columns.keys()
-                chances = (
-                    fitted.sentence[0].probability(answered.table.columns) if fitted and usable else None
-                )
-                measured[source, target] = _quality(answered, chances).model_copy(update={"ece": None})
-            bar.advance()
-    return measured
+def _quality_by(answered: Questions, fitted: Confidence | None) -> PairQuality:
+    """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
+    usable = fitted and fitted.sentence[0].weights.keys() <= answered.table.columns.keys()
+    chances = fitted.sentence[0].probability(answered.table.columns) if fitted and usable else None
+    return _quality(answered, chances).model_copy(update={"ece": None})
 
 
 def _quality(answered: Questions, chances: NDArray[np.float64] | None) -> PairQuality:

@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from index.build.cleaning import Batch, Cleaned, Cleaner, with_context
 from index.build.corpus import Corpus, Ids, metadata_of
@@ -54,13 +53,6 @@ def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = N
             for first in rows[::size]:
                 yield column.slice(first, min(size, rows.stop - first))
             begin += len(column)
-
-
-def lines_of(job: Job, code: str) -> NDArray[np.int64]:
-    """(rows,) the line number of each sentence in its text file, from 1."""
-    with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
-        ids = file.read_all().column("id").to_pylist()
-    return np.array([int(name.rpartition(":")[2]) for name in ids], np.int64)
 
 
 def read_corpus(

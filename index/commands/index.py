@@ -163,10 +163,10 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
 )
 @encoding
 @click.option(
-    "--measure-aligned",
+    "--aligned",
     is_flag=True,
-    help="Line i says the same in every file (one text file a language): measure by it how well each pair of "
-    "languages translates. Answers do not use it.",
+    help="Line i says the same in every text file of a folder: such lines answer as a translation memory, "
+    "and measure how well each pair of languages translates.",
 )
 @click.option(
     "--out",
@@ -186,7 +186,7 @@ def build(
     least_count: int,
     phrases: bool,
     engine: Engine,
-    measure_aligned: bool,
+    aligned: bool,
     out: Path,
     threads: int,
     as_json: bool,
@@ -203,7 +203,7 @@ def build(
         cleaning=Cleaning(tuple(sorted(set(keep))), longest),
         options=Options(factory, store, least_count, phrases),
         engine=engine,
-        measure_aligned=measure_aligned,
+        aligned=aligned,
     )
     corpora.report_bad_units(out)
     describe(out, manifest, as_json)

@@ -1,4 +1,4 @@
-"""Plain text, one sentence a line, and Moses pairs: text files whose lines translate each other."""
+"""Plain text, one sentence a line, and Moses files, NAME.LANG or LANG.txt, whose lines are aligned."""
 
 import re
 from collections.abc import Iterator
@@ -43,14 +43,22 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
 
 
 def read_moses(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
-    """Yield the lines of NAME.LANG; line i translates line i of every other file named NAME."""
+    """Yield the lines of NAME.LANG; line i translates line i of every other file named NAME.
+
+    A file named LANG.txt is aligned with the others of its folder.
+    """
     if language is None and (suffixes := plain_suffixes(path)):
         language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
-    name = stem(path)
+    name = aligned_name(path)
     for sentence in read(path, language):
         if isinstance(sentence, Sentence):
             sentence = sentence._replace(group=f"{name}#{sentence.line}")
         yield sentence
+
+
+def aligned_name(path: Path) -> str:
+    """What a Moses file shares with those that it is aligned with: NAME, or its folder."""
+    return path.resolve().parent.name if plain_suffixes(path)[-1:] == [".txt"] else stem(path)
 
 
 def stem(path: Path) -> str:

@@ -9,10 +9,10 @@ from index.answers.candidates import nearest, ranked
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.calibration import FULL, Indexes, aligned
-from index.build.quality import calibrate, measure_lines
+from index.build.quality import calibrate
 from index.confidence.models import UNFITTED, Confidence
 from index.encoder.bundle import Bundle
-from index.errors import UsageError
+from index.errors import CorpusError
 from index.formats.registry import Source
 from index.storage.index_manifest import IndexManifest
 from index.storage.options import Options
@@ -137,53 +137,29 @@ def by_line(folder: Path, count: int = 200) -> list[Source]:
     return [Source(path, code) for code, path in make_corpus(folder, CODES, count).items()]
 
 
-def test_lines_that_correspond_are_measured_and_answer_nothing(
+def test_lines_that_correspond_answer_and_are_measured(
     noisy: Bundle, manifest: IndexManifest, tmp_path: Path
 ) -> None:
-    sources = by_line(tmp_path / "c")
-    plain = build_index(noisy, sources, tmp_path / "plain")
-    measured = build_index(noisy, sources, tmp_path / "measured", measure_aligned=True)
-    assert set(measured.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
-    for entry in measured.quality.values():
+    plain = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "plain")
+    aligned = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "aligned", aligned=True)
+    assert set(aligned.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
+    for entry in aligned.quality.values():
         assert (entry.n, entry.ece) == (200, None)
         assert 0.2 < entry.r1 < entry.r10 <= 1
-    # As many are found as where the same lines are declared translations of each other.
-    known = build_index(noisy, moses(tmp_path / "moses", 200), tmp_path / "known").quality
-    assert {pair: entry.r10 for pair, entry in measured.quality.items()} == {
-        pair: pytest.approx(entry.r10, abs=1e-9) for pair, entry in known.items()
-    }
-    # All the rest is as without.
-    assert all(entry.links == 0 for entry in measured.languages.values())
-    assert measured.confidence == plain.confidence
-    answers = [
-        Translator.open(tmp_path / name).sentences(["A black dog runs on the snow."], "en", "de")
-        for name in ("plain", "measured")
-    ]
-    assert answers[0] == answers[1]
-
-
-def test_lines_are_measured_with_the_answers_that_users_get(
-    index: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The share that is found first is that of a translator without a memory, by the same confidence."""
-    monkeypatch.setattr("index.build.quality.LINES_MEASURED", 600)
-    translator, indexes = Translator.open(index), opened(index)
-    lines = {code: np.arange(len(rows)) for code, rows in indexes.sentences.items()}
-    measured = measure_lines(indexes, lines, manifest.confidence)["en", "de"]
-    translator.sentence_indexes["en"].groups = None
-    texts = [translator.sentence_indexes["en"].text(row) for row in range(600)]
-    ids = [translator.sentence_indexes["de"].id(row) for row in range(600)]
-    found = [row[0].id for row in translator.sentences(texts, "en", "de")]
-    assert (measured.n, measured.ece) == (600, None)
-    assert measured.r1 == pytest.approx(np.mean(np.array(found) == np.array(ids)), abs=0.02)
+    # The encoder may know these very lines: nothing is fitted on them.
+    assert aligned.confidence.source == plain.confidence.source
+    text = (tmp_path / "c" / "en.txt").read_text("utf-8").splitlines()[7]
+    german = (tmp_path / "c" / "de.txt").read_text("utf-8").splitlines()[7]
+    ((best,),) = Translator.open(tmp_path / "aligned").sentences([text], "en", "de")
+    assert (best.text, best.match) == (german, "exact")
 
 
 def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path) -> None:
-    """And those after them keep their numbers."""
+    """And those after them stay with their translations."""
     sources = by_line(tmp_path / "c", 60)
     lines = sources[0].path.read_text("utf-8").splitlines()
-    sources[0].path.write_text("\n".join([*lines[:20], *lines[:20], *lines[40:]]) + "\n", "utf-8")
-    manifest = build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
+    sources[0].path.write_text("\n".join([*lines[:20], *[""] * 20, *lines[40:]]) + "\n", "utf-8")
+    manifest = build_index(noisy, sources, tmp_path / "index", aligned=True)
     assert manifest.quality["en-de"].n == 40
     assert manifest.quality["pt-de"].n == 60
     assert manifest.quality["en-de"].r10 > 0.5
@@ -191,15 +167,10 @@ def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path)
 
 def test_lines_that_cannot_correspond_are_refused(noisy: Bundle, tmp_path: Path) -> None:
     sources = by_line(tmp_path / "c", 20)
-    table = tmp_path / "c" / "more.tsv"
-    table.write_text("A dog runs.\n", "utf-8")
-    for wrong in ([*sources, Source(table, "en")], [*sources[1:], Source(table, "en")]):
-        with pytest.raises(UsageError, match="one text file a language"):
-            build_index(noisy, wrong, tmp_path / "index", measure_aligned=True)
     with sources[0].path.open("a", encoding="utf-8") as file:
         file.write("A cat sleeps.\n")
-    with pytest.raises(UsageError, match=r"differ in lines \(en 21, de 20, pt 20\)"):
-        build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
+    with pytest.raises(CorpusError, match="line i must translate line i"):
+        build_index(noisy, sources, tmp_path / "index", aligned=True)
 
 
 def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:

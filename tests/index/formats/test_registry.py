@@ -58,6 +58,15 @@ def test_moses_pairs_are_aligned_by_line(tmp_path: Path) -> None:
     assert [sentence.language for sentence in german] == ["de"] * 3
 
 
+def test_files_named_by_their_languages_are_aligned_with_those_of_their_folder(tmp_path: Path) -> None:
+    for code, line in (("en", "A dog.\n"), ("de", "Ein Hund.\n")):
+        (tmp_path / f"{code}.txt").write_text(line)
+    groups = [
+        next(iter(read(Source(tmp_path / f"{code}.txt", code, "moses")))).group for code in ("en", "de")
+    ]
+    assert groups[0] == groups[1]
+
+
 def test_plain_text_needs_a_language(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("A dog.\n")
     with pytest.raises(CorpusError, match="--corpus LANG="):
