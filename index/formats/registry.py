@@ -9,7 +9,7 @@ from typing import Any
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.document import Document
-from index.formats.sentence import Sentence, UnitError
+from index.formats.sentence import BadUnit, Sentence, UnitError, too_long
 from index.formats.streams import READ_BYTES, plain_suffixes
 from index.languages import is_named
 
@@ -139,7 +139,9 @@ def read(source: Source) -> Iterator[Sentence]:
     if source.columns and not form.table:
         raise UsageError(f"{source.path}: {form.name} has no columns to map: leave --columns out")
     columns = (dict(source.columns),) if source.columns else ()
-    for unit in reader(source.path, source.language, *columns):
+    for read_unit in reader(source.path, source.language, *columns):
+        reason = too_long(read_unit) if isinstance(read_unit, Sentence) else None
+        unit = BadUnit(read_unit.line, reason) if reason else read_unit
         if isinstance(unit, Sentence):
             yield unit
         elif source.bad is None:

@@ -11,7 +11,9 @@ from index.errors import CorpusError
 from index.text.normalisation import clean
 
 LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sentences, which each repeat it
-FEW_SENTENCES = 16  # up to so many in a record, its metadata may have any length
+FEW_SENTENCES = 16  # up to so many in a record, its metadata counts once
+# Characters that each answer repeats.
+LONGEST_ID, LONGEST_METADATA = 500, 10_000
 DEEPEST_JSON = 64  # levels of arrays and objects: a later reader may have a smaller stack
 
 NO_METADATA: Mapping[str, Any] = {}
@@ -39,6 +41,15 @@ class Sentence(NamedTuple):
     group: str | None = None
     confirmed: bool = True
     is_string: bool = False
+
+
+def too_long(sentence: Sentence) -> str | None:
+    """Why a sentence is left out, since every answer would repeat it: a very long ID or metadata."""
+    if len(sentence.id) > LONGEST_ID:
+        return f"an ID longer than {LONGEST_ID} characters: shorten it"
+    if sentence.metadata and len(json.dumps(sentence.metadata, default=str)) > LONGEST_METADATA:
+        return f"metadata longer than {LONGEST_METADATA} characters: shorten them"
+    return None
 
 
 class BadUnit(NamedTuple):

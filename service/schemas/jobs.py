@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
+from index.formats.sentence import LONGEST_METADATA
 from index.languages import LANGUAGE_CODE
 from index.storage.manifest import VERSION_ID
 
@@ -63,7 +64,10 @@ class NewSentence(RequestModel):
     def _metadata_is_json(self) -> Self:
         if taken := RESERVED_COLUMNS & set(self.metadata):
             raise ValueError(f"metadata cannot have {min(taken)}")
-        json.dumps(self.metadata, ensure_ascii=False, allow_nan=False).encode()  # ValueError if it is no JSON
+        text = json.dumps(self.metadata, ensure_ascii=False, allow_nan=False)  # ValueError if it is no JSON
+        text.encode()
+        if len(text) > LONGEST_METADATA:
+            raise ValueError(f"metadata is longer than {LONGEST_METADATA} characters of JSON: shorten it")
         return self
 
 

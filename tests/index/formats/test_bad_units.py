@@ -150,3 +150,22 @@ def test_a_missing_column_is_reported(tmp_path: Path) -> None:
         list(read(Source(tmp_path / "x.csv", columns=(("Englisch", "en"),))))
     with pytest.raises(UsageError, match="txt has no columns"):
         list(read(Source(tmp_path / "x.txt", "en", columns=(("Englisch", "en"),))))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.jsonl", '{"text": "A dog.", "note": "%s"}\n{"text": "A cat."}\n' % ("a" * 20_000)),
+        ("x.jsonl", '{"text": "A dog.", "id": "%s"}\n{"text": "A cat."}\n' % ("a" * 600)),
+        ("x.tsv", f"text\tnote\nA dog.\t{'a' * 20_000}\nA cat.\tb\n"),
+        ("x.tmx", TMX.replace("<tu>", f"<tu><note>{'a' * 20_000}</note>", 1).replace("Half.", "")),
+    ],
+    ids=["metadata", "ID", "column", "note"],
+)
+def test_what_every_answer_would_repeat_is_bounded(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+    bad = BadUnits()
+    texts = [found.text for found in read(Source(tmp_path / name, "en", bad=bad))]
+    assert "A cat." in texts
+    assert "A dog." not in texts
+    assert any("longer than" in unit for unit in bad)

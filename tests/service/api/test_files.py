@@ -170,3 +170,29 @@ def test_a_full_disk_is_named(service: TestClient, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(limits, "MAX_FILE_BYTES", 4 << 20)
     with TestClient(create_app(service.app.state.settings)) as roomy, longest_file(1000):  # type: ignore[attr-defined]
         assert send(roomy, b"a" * (2 << 20)).status_code == 507
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"@n": ' + b"[" * 60 + b"0" + b",0" * 1500 + b"]" * 60 + b', "a": "The dog sleeps."}',
+        b'{"\\ud800": "The dog sleeps."}',
+        b'{"@a": {"b": "\\ud800"}, "a": "The dog sleeps."}',
+        b'{"n": 1e999, "a": "The dog sleeps."}',
+        b'{"n": NaN, "a": "The dog sleeps."}',
+        b'{"a": "The dog sleeps.", "a": "The cat runs."}',
+        b"[" * 3000,
+    ],
+    ids=["depth below @", "surrogate key", "surrogate below @", "1e999", "NaN", "repeated key", "depth"],
+)
+def test_json_is_filled_and_otherwise_as_it_was_or_refused(service: TestClient, content: bytes) -> None:
+    answer = send(service, content, "x.json")
+    if answer.status_code == 400:
+        assert "x.json: not JSON" in answer.json()["error"]
+    else:
+        assert (
+            fetched(service, answer)
+            .replace(b"Der Vertrag gilt.", b"The dog sleeps.")
+            .replace(b"Bitte warten!", b"The cat runs.")
+            == content
+        )
