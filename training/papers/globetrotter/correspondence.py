@@ -5,12 +5,13 @@ token states learns to tell in half of the languages, and is tested in all.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
@@ -42,26 +43,22 @@ class SplitSentence:
     image: str
 
 
-@dataclass(frozen=True)
-class SplitCaptions:
-    """Language -> split captions of the pictures to train on, and of the pictures to test on."""
-
-    train: Mapping[str, list[SplitSentence]]
-    test: Mapping[str, list[SplitSentence]]
+Halves = Mapping[str, list[SplitSentence]]  # of each language
 
 
-def read_split_captions(data: Path, languages: Sequence[str], seed: int) -> SplitCaptions:
+def read_halves(data: Path, languages: Sequence[str], seed: int) -> tuple[Halves, Halves]:
     """Read captions of split test in those of `languages` that have a file, cut, half of them swapped.
 
-    Raises DataError where a language has too few.
+    Returns those of the pictures to train on, and those of the pictures to test on. Raises DataError where a
+    language has too few.
     """
     photos = data / "photos"
-    codes = sorted(available(photos / "captions", ".tsv", languages, ()))
     images = sorted(read_split(photos / "splits.tsv", "test"))
     random = np.random.default_rng(seed)
     tested = {images[i] for i in random.permutation(len(images))[: max(1, round(TEST_SHARE * len(images)))]}
-    train, test = {}, {}
-    for code in codes:
+    train: dict[str, list[SplitSentence]] = {}
+    test: dict[str, list[SplitSentence]] = {}
+    for code in sorted(available(photos / "captions", ".tsv", languages, ())):
         rows = [row for row in read_captions(photos / "captions" / f"{code}.tsv") if row.image in set(images)]
         train[code] = swapped([row for row in rows if row.image not in tested], code, random)
         test[code] = swapped([row for row in rows if row.image in tested], code, random)
@@ -69,7 +66,7 @@ def read_split_captions(data: Path, languages: Sequence[str], seed: int) -> Spli
             raise DataError(
                 f"{photos}: too few captions of split test in {code} have {MIN_WORDS} words or more"
             )
-    return SplitCaptions(train, test)
+    return train, test
 
 
 def swapped(captions: Sequence[Caption], code: str, random: np.random.Generator) -> list[SplitSentence]:
@@ -105,66 +102,30 @@ def _exchanged(sentences: Sequence[SplitSentence]) -> list[SplitSentence]:
     ]
 
 
-def tokenize_halves(
-    tokenizer: Tokenizer, sentences: Sequence[SplitSentence], code: str, max_tokens: int
-) -> list[tuple[list[int], int]]:
-    """Tokenise each sentence to at most `max_tokens` ids; also how many of them are the first half's."""
-    plain = Tokenizer.from_str(tokenizer.to_str())
+@dataclass(frozen=True)
+class Example:
+    """A sentence's token ids, how many are the first half's, and whether the halves belong together."""
+
+    ids: NDArray[np.int32]
+    first: int
+    belong: bool
+
+
+def tokenised(encoder: RunEncoder, sentences: Sequence[SplitSentence], code: str) -> list[Example]:
+    """Tokenise sentences, each cut at the encoder's longest input."""
+    plain, longest = Tokenizer.from_str(encoder.tokenizer.to_str()), encoder.model.text.max_tokens
     plain.no_padding()
     space = "" if language(code).script in TOKENISERS else " "
-    start = [] if (number := _sequence_id(plain)) is None else [number]
-    rows = []
+    start = [plain.token_to_id(SEQUENCE)] if plain.post_processor is not None else []
+    examples = []
     for sentence in sentences:
         first, second = (
             plain.encode(space.join(half), add_special_tokens=False).ids
             for half in (sentence.first, sentence.second)
         )
-        rows.append(((start + first + second)[:max_tokens], min(len(start) + len(first), max_tokens)))
-    return rows
-
-
-def _sequence_id(tokenizer: Tokenizer) -> int | None:
-    """The id of <seq>, where the tokenizer puts it first."""
-    number: int | None = tokenizer.token_to_id(SEQUENCE)
-    return number if tokenizer.post_processor is not None else None
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Sentences: token ids, how many are the first half's, and whether the halves belong together."""
-
-    ids: list[np.ndarray[tuple[int], np.dtype[np.int32]]]
-    first: list[int]
-    belong: list[bool]
-
-    def __add__(self, other: "Examples") -> "Examples":
-        return Examples(self.ids + other.ids, self.first + other.first, self.belong + other.belong)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One system's test results: accuracy in per cent and number of sentences by language.
-
-    seen_languages: those that the head was trained on.
-    """
-
-    name: str
-    seen_languages: tuple[str, ...]
-    accuracy: Mapping[str, float]
-    sentences: Mapping[str, int]
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """Mean accuracy over seen and over unseen languages, per cent."""
-        seen = [value for code, value in self.accuracy.items() if code in self.seen_languages]
-        unseen = [value for code, value in self.accuracy.items() if code not in self.seen_languages]
-        return float(np.mean(seen)), float(np.mean(unseen))
-
-    @property
-    def decrease(self) -> float | None:
-        """The per cent of the accuracy above chance lost on unseen languages; None at or below chance."""
-        seen, unseen = self.means
-        return 100 * (seen - unseen) / (seen - CHANCE_ACCURACY) if seen > CHANCE_ACCURACY else None
+        ids = np.asarray([*start, *first, *second][:longest], np.int32)
+        examples.append(Example(ids, min(len(start) + len(first), longest), sentence.belong))
+    return examples
 
 
 class HalvesClassifier(nn.Module):
@@ -188,76 +149,72 @@ class HalvesClassifier(nn.Module):
         return out
 
 
-def correspond(runs: Sequence[Path], data: Path, epochs: int, seed: int) -> list[Scored]:
-    """Train a head on the states of each run's encoder and test it (table 5).
-
-    The head is trained on the alphabetically first half of a run's languages with captions of split test.
-    """
-    return [_score(open_model(folder, data), data, epochs, seed) for folder in runs]
-
-
-def _score(model: RunEncoder, data: Path, epochs: int, seed: int) -> Scored:
-    parts = read_split_captions(data, model.languages, seed)
-    codes = sorted(parts.train)
-    seen = tuple(codes[: (len(codes) + 1) // 2])
-    examples = sum((_examples(model, parts.train[code], code) for code in seen), Examples([], [], []))
-    head = train_head(model, examples, epochs, seed)
-    accuracy = {code: _accuracy(model, head, parts.test[code], code) for code in codes}
-    return Scored(model.name, seen, accuracy, {c: len(parts.test[c]) for c in codes})
-
-
-def train_head(model: RunEncoder, examples: Examples, epochs: int, seed: int) -> HalvesClassifier:
-    """Train a head for `epochs` passes over the examples; the model stays frozen."""
+def train_classifier(
+    encoder: RunEncoder, examples: Sequence[Example], epochs: int, seed: int
+) -> HalvesClassifier:
+    """Train a classifier for `epochs` passes over the examples; the encoder stays frozen."""
     torch.manual_seed(seed)
-    head, draw = HalvesClassifier(model.model.text.width), np.random.default_rng(seed)
-    optimiser = torch.optim.Adam(head.parameters(), lr=LEARNING_RATE)
+    classifier, draw = HalvesClassifier(encoder.model.text.width), np.random.default_rng(seed)
+    optimiser = torch.optim.Adam(classifier.parameters(), lr=LEARNING_RATE)
     batches = [
         rows
         for _ in range(epochs)
-        for rows in np.array_split(draw.permutation(len(examples.ids)), -(-len(examples.ids) // BATCH_SIZE))
+        for rows in np.array_split(draw.permutation(len(examples)), -(-len(examples) // BATCH_SIZE))
     ]
-    with Progress(len(batches), unit="steps", label=f"correspondence {model.name}") as bar:
+    with Progress(len(batches), unit="steps", label=f"correspondence {encoder.name}") as bar:
         for rows in batches:
-            truth = torch.tensor([float(examples.belong[i]) for i in rows])
-            loss = F.binary_cross_entropy_with_logits(_logits(model, head, examples, rows.tolist()), truth)
+            batch = [examples[i] for i in rows]
+            truth = torch.tensor([float(example.belong) for example in batch])
+            loss = F.binary_cross_entropy_with_logits(_logits(encoder, classifier, batch), truth)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             bar.advance()
-    return head.eval()
+    return classifier.eval()
 
 
-def _logits(model: RunEncoder, head: HalvesClassifier, examples: Examples, rows: Sequence[int]) -> Tensor:
-    ids, mask = pad([examples.ids[i] for i in rows], torch.device("cpu"))
+def _logits(encoder: RunEncoder, classifier: HalvesClassifier, examples: Sequence[Example]) -> Tensor:
+    ids, mask = pad([example.ids for example in examples], torch.device("cpu"))
     with torch.no_grad():
-        states = model.model.text.states(ids, mask)
-    first = torch.tensor([examples.first[i] for i in rows])
-    out: Tensor = head(states, mask, (torch.arange(ids.shape[1]) >= first[:, None]).long())
+        states = encoder.model.text.states(ids, mask)
+    first = torch.tensor([example.first for example in examples])
+    out: Tensor = classifier(states, mask, (torch.arange(ids.shape[1]) >= first[:, None]).long())
     return out
 
 
 @torch.no_grad()
-def _accuracy(
-    model: RunEncoder, head: HalvesClassifier, samples: Sequence[SplitSentence], code: str
-) -> float:
-    examples = _examples(model, samples, code)
+def accuracy(encoder: RunEncoder, classifier: HalvesClassifier, examples: Sequence[Example]) -> float:
+    """The per cent of examples that are told right."""
     right = 0
-    for start in range(0, len(samples), BATCH_SIZE):
-        rows = range(start, min(start + BATCH_SIZE, len(samples)))
-        answers = (_logits(model, head, examples, rows) > 0).tolist()
-        right += sum(answer == examples.belong[i] for answer, i in zip(answers, rows, strict=True))
-    return 100 * right / len(samples)
+    for start in range(0, len(examples), BATCH_SIZE):
+        batch = examples[start : start + BATCH_SIZE]
+        answers = (_logits(encoder, classifier, batch) > 0).tolist()
+        right += sum(answer == example.belong for answer, example in zip(answers, batch, strict=True))
+    return 100 * right / len(examples)
 
 
-def _examples(model: RunEncoder, samples: Sequence[SplitSentence], code: str) -> Examples:
-    rows = tokenize_halves(model.tokenizer, samples, code, model.model.text.max_tokens)
-    ids = [np.asarray(row, np.int32) for row, _ in rows]
-    return Examples(ids, [first for _, first in rows], [sample.belong for sample in samples])
+def measure_correspondence(
+    encoder: RunEncoder, data: Path, epochs: int, seed: int
+) -> tuple[tuple[str, ...], dict[str, dict[str, float]]]:
+    """Train a classifier on the first half of the languages, in alphabetical order, and test it in all.
+
+    Returns the languages that it was trained on, and language -> its sentences and accuracy in per cent.
+    """
+    train, test = read_halves(data, encoder.languages, seed)
+    seen = tuple(train)[: (len(train) + 1) // 2]
+    learned = [example for code in seen for example in tokenised(encoder, train[code], code)]
+    classifier = train_classifier(encoder, learned, epochs, seed)
+    return seen, {
+        code: {
+            "sentences": len(sentences),
+            "accuracy": accuracy(encoder, classifier, tokenised(encoder, sentences, code)),
+        }
+        for code, sentences in test.items()
+    }
 
 
 def report(runs: Sequence[Path], data: Path, epochs: int, seed: int) -> ExperimentReport:
     """Train and test a classifier on each run's encoder and describe what came out (table 5)."""
-    scored = correspond(runs, data, epochs, seed)
     note = (
         "Captions of split test cut in two, half of them with another's second half. A transformer layer "
         "with one head over the frozen token states learns from the first half of the languages, and is "
@@ -265,18 +222,21 @@ def report(runs: Sequence[Path], data: Path, epochs: int, seed: int) -> Experime
         "is of what is above it."
     )
     figures: dict[str, dict[str, float]] = {}
+    systems: list[dict[str, object]] = []
     parts: list[Block] = []
-    for system in scored:
-        seen, unseen = system.means
-        figures[system.name] = {"seen languages": seen, "unseen languages": unseen}
-        if system.decrease is not None:
-            figures[system.name]["relative decrease"] = system.decrease
-        rows = {
-            f"{code}, {'seen' if code in system.seen_languages else 'unseen'}": {
-                "sentences": system.sentences[code], "accuracy": accuracy
-            }
-            for code, accuracy in system.accuracy.items()
-        }  # fmt: skip
-        parts += [Heading(2, system.name), grid("language", rows)]
-    facts = {"chance": CHANCE_ACCURACY, "systems": [asdict(system) for system in scored]}
+    for encoder in [open_model(folder, data) for folder in runs]:
+        seen, found = measure_correspondence(encoder, data, epochs, seed)
+        sides = [
+            [one["accuracy"] for code, one in found.items() if (code in seen) is side]
+            for side in (True, False)
+        ]
+        known, unknown = (float(np.mean(accuracies)) for accuracies in sides)
+        figures[encoder.name] = {"seen languages": known, "unseen languages": unknown}
+        if known > CHANCE_ACCURACY:
+            figures[encoder.name]["relative decrease"] = 100 * (known - unknown) / (known - CHANCE_ACCURACY)
+        accuracies = {code: one["accuracy"] for code, one in found.items()}
+        systems.append({"name": encoder.name, "seen_languages": seen, "accuracy": accuracies})
+        rows = {f"{code}, {'seen' if code in seen else 'unseen'}": one for code, one in found.items()}
+        parts += [Heading(2, encoder.name), grid("language", rows)]
+    facts = {"chance": CHANCE_ACCURACY, "systems": systems}
     return ExperimentReport("Sentence correspondence", note, figures, facts, parts)
