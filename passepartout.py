@@ -61,7 +61,6 @@ EXTRAS = {
     "torch": "train",
     "transformers": "train",
     "PIL": "train",
-    "sacrebleu": "report",
     "babel": "formats",
     "yaml": "formats",
     "httpx2": "client",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -10,8 +9,10 @@ import click
 from evaluation.measures.scores import Table
 from evaluation.reports.document import running_command
 from evaluation.reports.report import Report, as_json, summary, write_report
-from evaluation.suites.registry import EXTRAS, PICTURE_SUITES, SUITES
-from evaluation.suites.retrieval import read_pictures
+from evaluation.suites.confidence import confidence
+from evaluation.suites.english import everyday, picture_sets
+from evaluation.suites.retrieval import read_pictures, retrieval
+from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
 from evaluation.suites.words import dictionary_translation, read_dictionary
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
@@ -20,10 +21,22 @@ from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
+# Encoder, data, languages that the encoder knows, languages to average over too -> tables.
+SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
+    "multi30k": multi30k,
+    "aligned": aligned,
+    "everyday": everyday,
+    "scenes": scenes,
+    "photos": photos,
+    "sets": picture_sets,
+    "pictograms": pictograms,
+    "confidence": confidence,
+}
+WORDS, RETRIEVAL = "words", "retrieval"  # suites that need more than data
 
 
 @click.command()
-@click.argument("suite", type=click.Choice(list(SUITES | PICTURE_SUITES)))
+@click.argument("suite", type=click.Choice([*SUITES, WORDS, RETRIEVAL]))
 @click.option(
     "--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle, or use-multilingual."
 )
@@ -41,7 +54,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--pictures",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="For `retrieval`, and optionally `consistency`: the file that `passepartout pictures` wrote.",
+    help="For `retrieval`: the file that `passepartout pictures` wrote.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The folder to write report.json and report.md to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
@@ -59,8 +72,6 @@ def evaluate(
 
     Measures the languages of the data that the bundle knows, and any others named by --languages.
     """
-    for module in EXTRAS.get(suite, ()):
-        import_module(module)  # a missing one is the front door's one line, now and not after the work
     run = _run(suite, data, _codes(languages), dictionaries, pictures)
     opened = open_encoder(bundle)
     tables = run(TextEncoder(opened), opened.manifest.languages)
@@ -92,18 +103,20 @@ def _run(
     pictures: Path | None,
 ) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
     """What is to be measured, given an encoder and the languages that it knows."""
-    if dictionaries:
-        if suite != "words":
-            raise UsageError(f"--dictionary is for the suite words, not for {suite}: leave it out")
+    for option, given, needed_by in (
+        ("--dictionary", dictionaries, WORDS),
+        ("--pictures", pictures, RETRIEVAL),
+    ):
+        if given and suite != needed_by:
+            raise UsageError(f"{option} is for the suite {needed_by}, not for {suite}: leave it out")
+        if suite == needed_by and not given:
+            raise UsageError(f"the suite {suite} needs {option}")
+    if suite == WORDS:
         entries = [read_dictionary(option) for option in dictionaries]
         return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
-    if pictures is None and suite not in SUITES:
-        raise UsageError(f"the suite {suite} needs --pictures: passepartout pictures writes the file")
-    if pictures is not None and suite not in PICTURE_SUITES:
-        raise UsageError(f"--pictures is for {' and '.join(PICTURE_SUITES)}, not for {suite}: leave it out")
     if data is None:
         raise UsageError("no data: give --data DIR (docs/data.md)")
     if pictures is None:
         return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
     embedded = read_pictures(pictures)
-    return lambda encoder, known: PICTURE_SUITES[suite](encoder, data, known, chosen, embedded)
+    return lambda encoder, known: retrieval(encoder, data, known, chosen, embedded)

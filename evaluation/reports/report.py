@@ -21,10 +21,6 @@ NAMES = {
     "tied": "tied",
     "times_chance": "CSLS R@10, × chance",
     "positives": "positives found",
-    "chrf": "chrF",
-    "chrf_random": "chrF, random answer",
-    "bleu": "BLEU",
-    "bleu_random": "BLEU, random answer",
     "mr": "mR",
     "rsum": "sum of recalls",
     "ece": "calibration error",
@@ -37,7 +33,7 @@ RANKINGS = {"cosine": "cosine", "csls": "CSLS", "i2t": "I→T", "t2i": "T→I"}
 # What rows show; means and report.json have all that was measured.
 SHOWN = (
     *("csls_r1", "csls_r10", "times_chance", "csls_p1", "csls_p10", "before_csls_r10", "coverage"),
-    *("positives", "chrf", "bleu", "answered", "right", "others_answered", "missing_answered", "ece"),
+    *("positives", "answered", "right", "others_answered", "missing_answered", "ece"),
 )
 
 

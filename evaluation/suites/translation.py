@@ -26,6 +26,7 @@ from index.build.probes import SAYINGS
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
+BENCHMARK = "multi30k_test_2016"
 ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
@@ -35,7 +36,7 @@ def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
 
     If multi30k_test_2016_machine is beside it, its machine translations are paired with the English lines.
     """
-    folder = data / "benchmark" / "multi30k_test_2016"
+    folder = data / "benchmark" / BENCHMARK
     return [
         *aligned(encoder, folder, known, chosen),
         *machine_translated(encoder, folder, known, chosen),

@@ -1,8 +1,7 @@
-"""Word translation: whether the encoder finds the words that translate each other (Globetrotter 5.3).
+"""Word translation: whether the encoder finds the translations that a dictionary gives (Globetrotter 5.3).
 
-By a dictionary that is given, or by word pairs found in aligned text (truth.py), for whole words, as users
-ask for them, and for the encoder's tokens, as in the paper; both before and after the word spaces of the
-languages are aligned by Procrustes.
+Before and after the word spaces of the languages are aligned by Procrustes. Globetrotter finds its word pairs
+by tf-idf in aligned text instead, which pairs "woman" with "dress".
 """
 
 from collections import Counter
@@ -15,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
-from evaluation.suites.sets import read_table
-from evaluation.suites.truth import MUTUAL_TOP, Pairs, Sentences, Truth, find_truth, read_text, units_of
+from evaluation.suites.sets import languages_in, read_lines, read_table
 from index.answers.word_index import fold
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -40,7 +38,7 @@ class Dictionary:
 
     source: str
     target: str
-    entries: Pairs
+    entries: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def dictionary_translation(
     The vocabulary is that of training, and of the text in `data` where it is given, in the dictionaries'
     languages, which are aligned. Raises UnknownLanguageError where one of them has no words at all.
     """
-    counts = corpus_counts(encoder, data, known, chosen)
+    counts = corpus_counts(encoder, data, known)
     asked = dict.fromkeys(code for one in dictionaries for code in (one.source, one.target))
     for code in asked:
         if not counts.get(code):
@@ -95,35 +93,20 @@ def dictionary_translation(
                 f"no words of {code!r}: {encoder.name} has none, give --data with text"
             )
     vocabularies = make_vocabularies({code: counts[code] for code in asked}, encoder.word_vectors)
-    return [_table("dictionary", dictionaries, vocabularies, chosen)]
+    pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
+    sizes = [f"{one.source}-{one.target} {len(one.entries)} entries" for one in dictionaries]
+    sizes += [f"{code} {len(vocabulary.words)} words" for code, vocabulary in vocabularies.items()]
+    return [table_of_pairs("dictionary", f"{NOTE}{', '.join(sizes)}.", pairs, chosen)]
 
 
-def word_translation(
-    encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
-) -> list[Table]:
-    """Suite `words`: word and token pairs found in the text of `data`, all and those spelt differently."""
-    text = read_text(data, known, chosen)
-    truth = find_truth(text, _words, "word pairs")
-    seen = {code: counts + training_words(encoder.bundle, code) for code, counts in truth.counts.items()}
-    tables = _tables("words", truth, make_vocabularies(seen, encoder.word_vectors), chosen)
-
-    truth = find_truth(text, lambda rows, _: encoder.tokenizer.spellings(rows), "token pairs")
-    tokens = make_vocabularies(truth.counts, encoder.token_vectors)
-    return tables + _tables("tokens", truth, tokens, chosen)
-
-
-def corpus_counts(
-    encoder: TextEncoder, data: Path | None, known: Sequence[str], chosen: Sequence[str]
-) -> dict[str, Counter[str]]:
-    """Count the words of each language in training and in the text of `data`, if given."""
-    text = read_text(data, known, chosen) if data else {}
-    counts = {
-        code: Counter(word for line in lines.values() for word in line)
-        for code, lines in units_of(text, _words).items()
-    }
-    return {
-        code: counts.get(code, Counter()) + training_words(encoder.bundle, code) for code in (*known, *counts)
-    }
+def corpus_counts(encoder: TextEncoder, data: Path | None, known: Sequence[str]) -> dict[str, Counter[str]]:
+    """Count the words of each language in training and in `data`/LANG.txt, if given."""
+    counts = {code: training_words(encoder.bundle, code) for code in known}
+    if data is not None:
+        for code in languages_in(data, ".txt"):
+            read = Counter(word for line in read_lines(data / f"{code}.txt") for word in words(line, code))
+            counts[code] = counts.get(code, Counter()) + read
+    return counts
 
 
 def make_vocabularies(
@@ -180,32 +163,3 @@ def ranks_of(
             rows = values[place[here] - start]
             ranks[key][here] = (rows > rows[np.arange(len(here)), answers[here]][:, None]).sum(axis=1)
     return ranks
-
-
-def _words(sentences: Sequence[str], code: str) -> Sentences:
-    return [words(sentence, code) for sentence in sentences]
-
-
-def _tables(unit: str, truth: Truth, vocabularies: Vocabularies, chosen: Sequence[str]) -> list[Table]:
-    every = [Dictionary(*codes, pairs) for codes, pairs in truth.pairs.items()]
-    differing = [
-        Dictionary(*codes, [(x, y) for x, y in pairs if x != y]) for codes, pairs in truth.pairs.items()
-    ]
-    remark = f"Entries: {unit} that are among each other's {MUTUAL_TOP} highest by tf-idf in aligned text. "
-    return [
-        _table(unit, every, vocabularies, chosen, remark),
-        _table(f"{unit} spelt differently", differing, vocabularies, chosen, remark),
-    ]
-
-
-def _table(
-    name: str,
-    dictionaries: Sequence[Dictionary],
-    vocabularies: Vocabularies,
-    chosen: Sequence[str],
-    remark: str = "",
-) -> Table:
-    sizes = [f"{one.source}-{one.target} {len(one.entries)} entries" for one in dictionaries]
-    sizes += [f"{code} {len(vocabulary.words)} words" for code, vocabulary in vocabularies.items()]
-    pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
-    return table_of_pairs(name, f"{NOTE}{remark}{', '.join(sizes)}.", pairs, chosen)

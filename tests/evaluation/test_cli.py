@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -97,16 +96,3 @@ def test_an_unknown_suite_is_refused(
     arguments = ["--encoder", str(bundle.folder), "--data", str(corpus), "--out", str(tmp_path)]
     assert run(["evaluate", "wmt", *arguments]) == 2
     assert "multi30k" in capsys.readouterr().err
-
-
-def test_without_the_extra_a_suite_that_needs_it_says_so_before_it_works(
-    bundle: Bundle,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "sacrebleu", None)  # as if it were not installed
-    arguments = ["--encoder", str(bundle.folder), "--data", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert run(["evaluate", "corpus", *arguments]) == 1
-    message = "passepartout: sacrebleu is not installed: pip install 'passepartout[report]'\n"
-    assert capsys.readouterr().err == message

@@ -16,10 +16,9 @@ import numpy as np
 
 from evaluation.measures.recall import retrieved_positives
 from evaluation.measures.scores import ALL_PAIRS, PairScore, score_translation
-from evaluation.suites.corpus import BENCHMARK
 from evaluation.suites.retrieval import score_retrieval
 from evaluation.suites.sets import available, read_aligned, read_captions
-from evaluation.suites.translation import POOL_CAPTIONS
+from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
 from index.languages import language
 from training.export.picture_vectors import picture_vectors
 from training.loop.run import open_run

@@ -90,5 +90,5 @@ def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.C
     errors = capsys.readouterr().err.splitlines()[-2:]
     assert errors == [
         "passepartout: --dictionary is for the suite words, not for multi30k: leave it out",
-        "passepartout: no data: give --data DIR (docs/data.md)",
+        "passepartout: the suite words needs --dictionary",
     ]

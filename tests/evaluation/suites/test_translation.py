@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluation.cli import SUITES
 from evaluation.measures.recall import retrieved_positives
-from evaluation.suites.registry import SUITES
 from evaluation.suites.sets import TRANSLATION_KIND, encode
 from evaluation.suites.translation import aligned, multi30k, photos, scenes
 from index.encoder.bundle import Bundle

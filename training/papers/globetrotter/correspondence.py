@@ -16,10 +16,9 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from evaluation.reports.document import Block, Heading
-from evaluation.suites.corpus import TOKENISERS
 from evaluation.suites.sets import Caption, available, read_captions, read_split
 from index.errors import DataError
-from index.languages import language
+from index.languages import has_spaces
 from index.progress import Progress
 from index.text.normalisation import words
 from training.data.tokens import SEQUENCE, pad
@@ -115,7 +114,7 @@ def tokenised(encoder: RunEncoder, sentences: Sequence[SplitSentence], code: str
     """Tokenise sentences, each cut at the encoder's longest input."""
     plain, longest = Tokenizer.from_str(encoder.tokenizer.to_str()), encoder.model.text.max_tokens
     plain.no_padding()
-    space = "" if language(code).script in TOKENISERS else " "
+    space = " " if has_spaces(code) else ""
     start = [plain.token_to_id(SEQUENCE)] if plain.post_processor is not None else []
     examples = []
     for sentence in sentences:
