@@ -13,6 +13,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.measures.procrustes import align
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import languages_in, read_lines, read_table
 from index.answers.word_index import fold
@@ -21,7 +22,6 @@ from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, UsageError
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores
-from index.words.procrustes import align
 from index.words.vocabulary import by_frequency, training_words
 
 KS = (1, 5, 10)

@@ -214,12 +214,8 @@ class WordPairs:
         shifts = self._asked.vectors[questions] - answer_vectors
         question_words, answer_words = self._question_words[questions], self._answer_words[places]
         crossed = _with_no_word(self._cosines)[question_words[:, :, None], answer_words[:, None, :]]
-        left_out = _unexpressed(
-            self._source_vectors, question_words, self._source.to_word_space(shifts), crossed.max(axis=2)
-        )
-        added = _unexpressed(
-            self._target_vectors, answer_words, self._target.to_word_space(-shifts), crossed.max(axis=1)
-        )
+        left_out = _unexpressed(self._source_vectors, question_words, shifts, crossed.max(axis=2))
+        added = _unexpressed(self._target_vectors, answer_words, -shifts, crossed.max(axis=1))
         found = []
         for number, (question, answer) in enumerate(zip(questions.tolist(), answers, strict=True)):
             words = [self._spellings[word] for word in question_words[number, left_out[number]].tolist()]

@@ -40,13 +40,10 @@ class WordIndex:
         vocabulary: Sequence[str] = (),
         counts: Sequence[int] = (),
         means: NDArray[np.float32] | None = None,
-        rotation: NDArray[np.float32] | None = None,
         sources: Sequence[str] = (),
     ) -> None:
         self.language, self.vectors = language, vectors
         self._encoder, self._words = encoder, vocabulary
-        # Copies in memory: every numpy operation is slower on a memory map.
-        self._rotation = None if rotation is None else np.array(rotation)
         self._counts = np.asarray(counts, np.int64)
         self._total = max(1, int(self._counts.sum()))
         self._rows = {word: row for row, word in enumerate(vocabulary)}
@@ -75,7 +72,6 @@ class WordIndex:
             table.column("word").to_pylist(),
             table.column("count").to_pylist(),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
-            read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
             sources,
         )
 
@@ -142,7 +138,7 @@ class WordIndex:
         """The vectors (d,) of at least these words, which the index does not have."""
         cached = self._unknown
         if missing := sorted(spellings - cached.keys()):
-            encoded = self.to_word_space(self._encoder.word_vectors(missing, self.language))
+            encoded = self._encoder.word_vectors(missing, self.language)
             # A new dictionary, since other threads may be reading the old one.
             kept = (
                 cached
@@ -160,10 +156,6 @@ class WordIndex:
         added = rows >= len(self.vectors)
         vectors[added] = self._added[rows[added] - len(self.vectors)]
         return vectors
-
-    def to_word_space(self, vectors: Vectors) -> Vectors:
-        """Rotate vectors (n, d) of the encoder into the space of this language's words."""
-        return vectors if self._rotation is None else vectors @ self._rotation
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
-
 from index.build.corpus import Corpus, sources_of
 from index.build.encoding import Pool
 from index.build.job import LOCAL_ENGINE, Engine, Job, save_array
@@ -29,7 +27,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, OutdatedError
 from index.formats.registry import Source, format_of
 from index.storage.files import verify
-from index.storage.index_manifest import IndexManifest, LanguageEntry, WordAlignment
+from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.options import Cleaning, Options
 from index.storage.versions import (
     DETECTOR,
@@ -42,7 +40,6 @@ from index.storage.versions import (
     publish,
 )
 from index.text.identification import Detector
-from index.words.procrustes import Alignment
 from index.words.vocabulary import training_words
 
 DEFAULT_CLEANING, DEFAULT_OPTIONS = Cleaning(), Options()
@@ -147,7 +144,7 @@ class _Build:
             )
             counted = {code: count_language(job, code, pool, plan.options.phrases) for code in self.entries}
         self._index_sentences()
-        alignment = self._index_words(counted)
+        self._index_words(counted)
         words = {code: found for code, (found, _) in counted.items()}
         detector = detector_of(job.encoder, words)
         save_array(job.path(DETECTOR), detector.table)
@@ -161,7 +158,6 @@ class _Build:
             confidence=Confidence.of_encoder(job.bundle.manifest.calibration),
             options=plan.options,
             languages=self.entries,
-            alignment=_summary(alignment),
             detects=detector.languages,
             cleaning=plan.cleaning,
             skipped={**plan.skipped, **plan.corpus.skipped},
@@ -186,15 +182,15 @@ class _Build:
         for code, search in settings.items():
             self._update(code, search=search)
 
-    def _index_words(self, counted: Mapping[str, tuple[Counter[str], Mapping[str, int]]]) -> Alignment:
-        """Choose words among those of corpora and training, align them, and write their vector indexes."""
+    def _index_words(self, counted: Mapping[str, tuple[Counter[str], Mapping[str, int]]]) -> None:
+        """Choose words among those of corpora and training, and write their vector indexes."""
         chosen = {
             code: choose_words(
                 words + training_words(self.job.bundle, code), phrases, self.plan.options.least_count
             )
             for code, (words, phrases) in counted.items()
         }
-        alignment, vectors = write_words(
+        vectors = write_words(
             self.job, chosen, {code: entry.sentences for code, entry in self.entries.items()}
         )
         settings = write_indexes(self.job, ".words", vectors)
@@ -203,18 +199,7 @@ class _Build:
         for code, words in chosen.items():
             phrases = sum(" " in word for word in words)
             self._update(code, words=sizes[code], phrases=phrases, word_search=settings[code])
-        return alignment
 
     def _update(self, code: str, **fields: object) -> None:
         """Set fields of a language's entry in the manifest."""
         self.entries[code] = self.entries[code].model_copy(update=fields)
-
-
-def _summary(alignment: Alignment) -> WordAlignment:
-    return WordAlignment(
-        iterations=alignment.iterations,
-        converged=alignment.converged,
-        pull=alignment.pull if np.isfinite(alignment.pull) else None,
-        anchors={f"{a}-{b}": count for (a, b), count in alignment.anchors.items()},
-        orthogonality=alignment.orthogonality,
-    )

@@ -1,4 +1,4 @@
-"""Stage of a build: the aligned words of each language, and the token statistics of the language detector."""
+"""Stage of a build: the words of each language, and the token statistics of the language detector."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,13 @@ from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.languages import has_spaces
-from index.progress import Progress
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
 from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
 from index.words.phrases import count_pairs, find_phrases
-from index.words.procrustes import ANCHOR_PULLS, Alignment, align
 from index.words.vocabulary import by_frequency, token_counts, training_tokens
 
-MAX_ALIGNMENT_ROUNDS = 20  # of word alignment, at most
 MOST_WORDS = 200_000  # of a language, the most frequent
 PHRASE_SENTENCES = 200_000  # read for phrases
 SENTENCES_COUNTED = 1 << 16  # at a time
@@ -64,31 +61,21 @@ def choose_words(words: Counter[str], phrases: Mapping[str, int], least_count: i
 
 def write_words(
     job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
-) -> tuple[Alignment, dict[str, Vectors]]:
-    """Align the words of each language; write LANG.words.arrow, LANG.words.rotation.npy and LANG.features.*.
+) -> dict[str, Vectors]:
+    """Write LANG.words.arrow and LANG.features.* of each language; return its words' unit vectors (n, d).
 
-    `counts`: the words with their counts; `sentences`: the number of sentences of each language. Returns the
-    alignment and the aligned unit vectors (n, d) of each language.
+    `counts`: the words with their counts; `sentences`: the number of sentences of each language.
     """
-    vocabulary = {code: by_frequency(entries) for code, entries in counts.items()}
-    vectors = {
-        code: vectors_in_context(job, code, entries, sentences[code]) for code, entries in vocabulary.items()
-    }
-    with Progress(MAX_ALIGNMENT_ROUNDS, unit="rounds", label="align words") as bar:
-        # A single language is not rotated.
-        pulls = ANCHOR_PULLS if len(vectors) > 1 else (np.inf,)
-        alignment = align(
-            vectors, iterations=MAX_ALIGNMENT_ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance
-        )
-    for code, rotation in alignment.rotations.items():
-        features = Features.of(texts_of(job, code, SENTENCES_PAIRED), vocabulary[code], code)
+    vectors = {}
+    for code, entries in counts.items():
+        vocabulary = by_frequency(entries)
+        numbers = np.array([entries[word] for word in vocabulary], np.int64)
+        write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary, "count": numbers})
+        features = Features.of(texts_of(job, code, SENTENCES_PAIRED), vocabulary, code)
         for name, values in features.arrays(code).items():
             save_array(job.path(name), values)
-        vectors[code] = vectors[code] @ rotation
-        save_array(job.path(f"{code}.words.rotation.npy"), rotation)
-        numbers = np.array([counts[code][word] for word in vocabulary[code]], np.int64)
-        write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary[code], "count": numbers})
-    return alignment, vectors
+        vectors[code] = vectors_in_context(job, code, vocabulary, sentences[code])
+    return vectors
 
 
 def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:

@@ -10,7 +10,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 6
+INDEX_FORMAT = 7
 
 
 class SearchSettings(BaseModel):
@@ -97,21 +97,6 @@ class HubnessEntry(BaseModel):
     csls: float
 
 
-class WordAlignment(BaseModel):
-    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; `pull` None: no rotation.
-
-    `orthogonality`: the largest entry of |Rᵀ R - I| over all rotations.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    iterations: int
-    converged: bool
-    pull: float | None
-    anchors: dict[str, int]
-    orthogonality: float = Field(default=0.0, ge=0)
-
-
 class IndexManifest(Manifest):
     """The manifest of a version of an index.
 
@@ -130,7 +115,6 @@ class IndexManifest(Manifest):
     options: Options = Options()
     job: str | None = None
     languages: dict[Annotated[str, Field(pattern=LANGUAGE_CODE)], LanguageEntry] = Field(min_length=1)
-    alignment: WordAlignment
     detects: tuple[str, ...]
     cleaning: Cleaning
     skipped: dict[str, int] = Field(default_factory=dict)

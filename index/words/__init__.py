@@ -1,1 +1,1 @@
-"""The words of an index: vocabulary, phrases, contexts, and rotations that align languages (Procrustes)."""
+"""The words of an index: vocabulary, phrases, and vectors from contexts."""

@@ -142,7 +142,7 @@ def test_a_sealed_manifest_with_another_encoder_is_refused(
 
 def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:
     write_manifest(folder_of(copy), manifest.model_copy(update={"format": 1}))
-    with pytest.raises(FormatError, match="format 1, this version reads 5: build it again"):
+    with pytest.raises(FormatError, match="format 1, this version reads 7: build it again"):
         open_version(copy)
 
 

@@ -6,8 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evaluation.measures.procrustes import (
+    Alignment,
+    align,
+    anchor_products,
+    find_anchors,
+    mutual_neighbours,
+    solve,
+)
 from index.vectors.neighbourhoods import csls
-from index.words.procrustes import Alignment, align, anchor_products, find_anchors, mutual_neighbours, solve
 
 Space = NDArray[np.float64]
 
