@@ -16,6 +16,7 @@ import pytest
 from service import limits
 from service.settings import Settings
 from tests.docker.conftest import proxied
+from tests.docker.nginx import reverse_proxy
 
 REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
 JSON = b"Content-Type: application/json\r\n"
@@ -286,3 +287,40 @@ def test_a_proxy_that_is_not_trusted_is_the_client(index_dir: Path, tmp_path: Pa
     with proxied(index_dir, tmp_path / "trusted", replicas=1, **settings) as port:
         assert statuses_from("127.0.0.2", port, ["a"] * 3) == [200] * 3
         assert statuses_from("127.0.0.3", port, ["a"]) == [429]
+
+
+class Sluggish(threading.Thread):
+    """A replica that takes a request and never answers."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.asked = 0
+        self.held: list[socket.socket] = []
+        self.start()
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                if connection.recv(65536):
+                    self.asked += 1
+                self.held.append(connection)
+
+
+def test_what_takes_too_long_is_asked_once(tmp_path: Path) -> None:
+    """Else one request would take every replica's time, one after the other."""
+    replicas = [Sluggish(), Sluggish()]
+    with reverse_proxy(tmp_path, *(one.port for one in replicas), patience=1) as port:
+        ((status, document),) = exchange(port, post())
+    assert (status, json.loads(document)["type"]) == (503, "/problems/overloaded")
+    assert sum(one.asked for one in replicas) == 1
+
+
+def test_its_log_has_nothing_of_a_request(tmp_path: Path) -> None:
+    """Nor a key that somebody put into an address."""
+    with reverse_proxy(tmp_path, 9) as port:  # where nobody listens
+        assert exchange(port, post(path=b"/translate/sentence?api_key=secret"))[0][0] == 503
+        exchange(port, post(b"x" * (1 << 20), path=b"/translate?q=secret"))
+    assert "secret" not in (tmp_path / "nginx.log").read_text("utf-8")
