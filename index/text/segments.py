@@ -46,9 +46,16 @@ def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]
     return [segment for segment in found if segment.text]
 
 
+def without_markup(markup: str) -> str:
+    """The text of a fragment of HTML: entities decoded, tags and comments removed, which may divide words."""
+    return html.unescape(
+        MARKUP.sub(lambda tag: " " if (tag[1] or "br").lower() in BLOCK_TAGS else "", markup)
+    )
+
+
 def sentence_of(segment: Segment, *, markup: bool = False) -> str:
     """The cleaned sentence; with `markup`, without the tags inside of it and with entities decoded."""
-    return clean(html.unescape(MARKUP.sub("", segment.text)) if markup else segment.text)
+    return clean(without_markup(segment.text) if markup else segment.text)
 
 
 def filled(parts: Sequence[Segment], translated: Callable[[Segment], str], *, markup: bool = False) -> str:
@@ -67,11 +74,16 @@ def _blocks(text: str) -> Iterator[Segment]:
     """The tags at which sentences end, and what is between these."""
     place = 0
     for tag in MARKUP.finditer(text):
-        if (tag[1] or "br").lower() in BLOCK_TAGS:
+        if _ends_sentence(tag):
             yield Segment(text[place : tag.start()])
             yield Segment(tag[0], between=True)
             place = tag.end()
     yield Segment(text[place:])
+
+
+def _ends_sentence(tag: re.Match[str]) -> bool:
+    """Whether a tag is one at which sentences end; a comment or declaration is."""
+    return tag[1] is None or tag[1].lower() in BLOCK_TAGS
 
 
 def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:

@@ -2,13 +2,13 @@
 
 `GET /languages` is the native route, which also has LibreTranslate's fields. Because answers are retrieved,
 three things differ: `translatedText` is "" if nothing is likely enough (the setting min_confidence), a text
-may be refused because its language is not recognised, and an answer has none of the question's markup.
+may be refused because its language is not recognised, and markup inside of a sentence is not kept.
 """
 
 import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -18,10 +18,10 @@ from starlette.responses import JSONResponse, Response
 
 from index.answers.answer import Answers, likely
 from index.answers.request import Choices, Query
-from index.answers.respond import check_answers, clean_texts, divide_texts, field_names
+from index.answers.respond import check_answers, clean_texts, field_names
 from index.text.identification import clear_language
 from index.text.normalisation import clean
-from index.text.sentences import joined
+from index.text.segments import Segment, filled, segments, sentence_of, without_markup
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
@@ -74,7 +74,9 @@ class Text:
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """Find the sentence of the index that is most likely the translation of each `q`.
 
-    The translation is "" if none is likely enough. A text of several sentences is translated one by one.
+    The translation is "" if none is likely enough. A text of several sentences is translated one by one; line
+    breaks, space, emoji and tags around sentences stay where they are. A single word that is no sentence of
+    the index is looked up among its words.
     """
     fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
@@ -143,7 +145,7 @@ def _check(body: TranslateRequest, settings: Settings) -> None:
 
 async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
-    cleaned = await clean_texts(body.q, engine, clean_markup if body.format == "html" else clean)
+    cleaned = await clean_texts(body.q, engine, _without_markup if body.format == "html" else clean)
     if body.source != "auto":
         (source,) = engine.languages.known([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
@@ -167,8 +169,17 @@ async def _answers(
         engine.languages.check_reachable("q", source, [target])
     queries = [Query("sentence", text.cleaned, text.source, target, body.alternatives + 1) for text in needed]
     rows = iter(await engine.answers(queries))
-    least = settings.min_confidence
-    return [likely(next(rows), least) if text.needs(target) else None for text in texts]
+    found = [likely(next(rows), settings.min_confidence) if text.needs(target) else None for text in texts]
+    words = [
+        number for number, row in enumerate(found) if row == () and texts[number].cleaned.isalpha()
+    ]  # fmt: skip
+    queries = [
+        Query("word", texts[number].cleaned, texts[number].source, target, body.alternatives + 1)
+        for number in words
+    ]
+    for number, row in zip(words, await engine.answers(queries) if queries else [], strict=True):
+        found[number] = likely(row, settings.min_confidence)
+    return found
 
 
 async def _put_together(
@@ -179,28 +190,51 @@ async def _put_together(
     engine: Engine,
     settings: Settings,
 ) -> list[str | None]:
-    """Join the translations of the sentences of each text.
+    """Put the translations of the sentences of each text in their places.
 
-    None for a text of one sentence, for one whose sentences do not all have a translation, and for one that
-    the translation memory has as a whole.
+    None for a text whose sentences do not all have a translation. One that the translation memory has as a
+    whole, and one of a single sentence, gets its first answer in the place of all its sentences.
     """
-    remembered = [bool(row and row[0].match in ("exact", "memory")) for row in answers]
-    divided = await divide_texts([(text.cleaned, text.source) for text in texts], engine)
-    rows = [
-        [] if matches is None or known else row
-        for row, matches, known in zip(divided, answers, remembered, strict=True)
+    markup = body.format == "html"
+    divide = partial(_divided, markup=markup)
+    parts: list[list[Segment]] = await engine.run(
+        "clean", divide, [(text.sent, text.source) for text in texts]
+    )
+    sentences = [[part for part in row if not part.between] for row in parts]
+    several = [
+        len(row) > 1 and matches is not None and not (matches and matches[0].match in ("exact", "memory"))
+        for row, matches in zip(sentences, answers, strict=True)
     ]
-    check_answers("q", sum(map(len, rows)), Choices(target=[target]), limits.MAX_ANSWERS)
+    asked = [row if many else [] for row, many in zip(sentences, several, strict=True)]
+    check_answers("q", sum(map(len, asked)), Choices(target=[target]), limits.MAX_ANSWERS)
     queries = [
-        Query("sentence", part, text.source, target)
-        for text, row in zip(texts, rows, strict=True)
+        Query("sentence", sentence_of(part, markup=markup), text.source, target)
+        for text, row in zip(texts, asked, strict=True)
         for part in row
     ]
     found = iter(await engine.answers(queries) if queries else [])
-    parts = [[likely(next(found), settings.min_confidence) for _ in row] for row in rows]
-    return [
-        joined([answer[0].text for answer in part], target) if part and all(part) else None for part in parts
-    ]
+    whole: list[str | None] = []
+    for row, own, matches, many in zip(parts, sentences, answers, several, strict=True):
+        rows = [likely(next(found), settings.min_confidence) for _ in own] if many else [matches or ()]
+        if not all(rows):
+            whole.append(None)
+            continue
+        texts_of = iter([_encoded(answers[0].text, body) for answers in rows])
+        shown = row if many else _as_one(row)
+        whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
+    return whole
+
+
+def _divided(texts: Sequence[tuple[str, str]], markup: bool) -> list[list[Segment]]:
+    return [segments(text, language, markup=markup) for text, language in texts]
+
+
+def _as_one(parts: Sequence[Segment]) -> list[Segment]:
+    """The segments with all sentences, and what is between them, as one sentence."""
+    places = [number for number, part in enumerate(parts) if not part.between]
+    first, last = (places[0], places[-1] + 1) if places else (0, 0)
+    middle = "".join(part.text for part in parts[first:last])
+    return [*parts[:first], *([Segment(middle)] if middle else []), *parts[last:]]
 
 
 def _translated(
@@ -209,7 +243,7 @@ def _translated(
     """The result for one text; a text that needs no translation is its own translation."""
     translations = [text.sent] if answers is None else [_encoded(answer.text, body) for answer in answers]
     if joint is not None:
-        translations.insert(0, _encoded(joint, body))
+        translations.insert(0, joint)
     result: dict[str, object] = {"translatedText": translations[0] if translations else ""}
     if body.source == "auto":
         result["detectedLanguage"] = _detected(text.source, text.chance)
@@ -234,27 +268,5 @@ def _detected(code: str, chance: float) -> dict[str, object]:
     return {"confidence": round(100 * chance, 1), "language": code}
 
 
-# Where one of these starts or ends, so does a word.
-BLOCK_TAGS = frozenset(
-    {"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "td", "th"}
-)
-# A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
-# make it linear in the length of the text: html.parser, which is not, took 16 ms for 333 unclosed tags.
-MARKUP_PATTERN = re.compile(
-    r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
-    re.DOTALL | re.IGNORECASE,
-)
-
-
-def text_of(markup: str) -> str:
-    """The text of an HTML fragment: tags and comments removed, entities decoded."""
-    return html.unescape(MARKUP_PATTERN.sub(_space_of_block, markup))
-
-
-def clean_markup(markup: str) -> str:
-    """The text of an HTML fragment as `clean` gives it."""
-    return clean(text_of(markup))
-
-
-def _space_of_block(tag: re.Match[str]) -> str:
-    return " " if (tag[1] or "").lower() in BLOCK_TAGS else ""
+def _without_markup(text: str) -> str:
+    return clean(without_markup(text))

@@ -17,8 +17,8 @@ from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
+from index.text.segments import without_markup
 from service import limits
-from service.api.libretranslate import text_of
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
 from tests.service.server import serving
@@ -149,13 +149,13 @@ def test_markup_is_read_as_text_and_answers_are_written_as_markup(
     client: TestClient, translator: Translator
 ) -> None:
     answer = translated(client, q="<p>A <b>small</b> dog runs on&nbsp;the beach.</p>", format="html")
-    assert answer["translatedText"] == best(translator)
-    assert text_of("<p>a &lt; b</p><p>c<!-- d --></p>").split() == ["a", "<", "b", "c"]
+    assert answer["translatedText"] == f"<p>{best(translator)}</p>"
+    assert without_markup("<p>a &lt; b</p><p>c<!-- d --></p>").split() == ["a", "<", "b", "c"]
 
 
 @given(some.text(alphabet="<>&/;!-= abp\"'", max_size=80))
 def test_markup_of_any_shape_is_read(markup: str) -> None:
-    assert len(text_of(markup)) <= 2 * len(markup) + 2
+    assert len(without_markup(markup)) <= 2 * len(markup) + 2
 
 
 @pytest.mark.parametrize(
@@ -278,3 +278,12 @@ def test_the_sentences_of_a_text_are_put_together(remembering: TestClient) -> No
 
     assert ask("The dog sleeps. The cat runs.") == "Der Vertrag gilt. Bitte warten!"
     assert ask("The dog sleeps.") == "Der Vertrag gilt."
+    assert ask(" The dog sleeps.\n\n\tThe cat runs. 🐈\n") == " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"
+
+
+def test_a_single_word_is_looked_up_among_the_words(client: TestClient, translator: Translator) -> None:
+    ((word, *_),) = translator.words(["dog"], "en", "de")
+    asked = {"q": "dog", "source": "en", "target": "de"}
+    found = client.post("/translate", json=asked).json()["translatedText"]
+    assert found in (word.text, *(answer.text for answer in translator.sentences(["dog"], "en", "de")[0]))
+    assert found
