@@ -99,8 +99,11 @@ def _filling(unit: Unit, answer: Match) -> Filling | None:
         text = _written(metadata.get(TARGET_TEXT), text)
         original = _written(metadata.get(SOURCE_TEXT), original)
     if original != unit.text:
-        text = with_edges(unit.text, text.strip())
-        exact = exact and original.strip() == unit.text.strip()
+        # Files of one language do not say how the original was written: it had the lines of its translation.
+        alike = SOURCE_TEXT not in metadata and TARGET_TEXT in metadata and clean(unit.text) == original
+        lines_alike = alike and text.count("\n") == unit.text.count("\n")
+        exact = exact and (lines_alike or original.strip() == unit.text.strip())
+        text = text if lines_alike else with_edges(unit.text, text.strip())
     same_context = metadata.get(CONTEXT) in (None, unit.context or "")
     forms, codes = (metadata.get(FORMS), metadata.get(CODES)) if exact else ((), "")
     filling = Filling(
