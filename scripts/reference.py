@@ -1,4 +1,4 @@
-"""Writes docs/reference/ from the code: settings, HTTP API, commands, recipes, errors, Python client.
+"""Writes docs/reference/ from the code: settings, commands, recipes, errors, Python client.
 
     make reference
 
@@ -58,54 +58,6 @@ def settings() -> str:
 
 def openapi() -> str:
     return json.dumps(create_app(Settings()).openapi(), indent=2, ensure_ascii=False) + "\n"
-
-
-def http() -> str:
-    document = create_app(Settings()).openapi()
-    parts = ["# HTTP API", "", GENERATED, ""]
-    parts += [
-        "The same for programs: [openapi.json](openapi.json), and `/openapi.json` of every service.",
-        "",
-    ]
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            parts += [f"## {method.upper()} {path}", "", *_operation(operation)]
-    parts += ["## Schemas", ""]
-    for name, schema in document["components"]["schemas"].items():
-        parts += [f"### {name}", "", *_model(schema)]
-    return "\n".join(parts)
-
-
-def _operation(operation: Schema) -> Iterator[str]:
-    yield operation.get("description") or operation["summary"]
-    yield ""
-    if given := operation.get("parameters"):
-        yield from table(
-            ("parameter", "in", "", ""),
-            (
-                (
-                    f"`{parameter['name']}`",
-                    parameter["in"],
-                    kind(parameter["schema"]),
-                    parameter.get("description", ""),
-                )
-                for parameter in given
-            ),
-        )
-    for form, content in operation.get("requestBody", {}).get("content", {}).items():
-        yield f"Body, `{form}`: {kind(content['schema'])}."
-        yield ""
-    answers = []
-    for status, response in operation["responses"].items():
-        kinds = {kind(content.get("schema", {})) for content in response.get("content", {}).values()}
-        text = [
-            example["summary"]
-            for content in response.get("content", {}).values()
-            for example in content.get("examples", {}).values()
-            if "summary" in example
-        ]
-        answers.append((status, "; ".join(text) or response["description"], ", ".join(sorted(kinds))))
-    yield from table(("status", "", "body"), answers)
 
 
 def kind(schema: Schema) -> str:
@@ -306,7 +258,6 @@ def _signature(method: Callable[..., object]) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings,
     "openapi.json": openapi,
-    "http.md": http,
     "commands.md": commands,
     "recipes.md": recipes,
     "errors.md": problems,
