@@ -222,8 +222,7 @@ def build(
 )
 def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
     """Write the sentences of an index, with their translations beside them, or write a dictionary."""
-    from index.build.export import export_index
-    from index.commands.dictionary import export_dictionary
+    from index.commands.export import export_dictionary, export_index
 
     if pair is None:
         click.echo(f"{out}: {export_index(folder, out)} sentences")

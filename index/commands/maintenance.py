@@ -1,4 +1,4 @@
-"""Commands for an existing index: `index add | replace | delete | diff | rollback | gc`."""
+"""Commands for an existing index: `index add | replace | delete | merge | diff | rollback | gc`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,15 @@ def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: AN
 def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) -> None:  # noqa: ANN401
     """Remove sentences from an index by their ids."""
     _change(folder, delete=[*ids, *(_lines(file) if file else [])], **options)
+
+
+@click.command()
+@INDEX_ARGUMENT
+@THREADS_OPTION
+@JSON_OPTION
+def merge(folder: Path, **options: Any) -> None:  # noqa: ANN401
+    """Merge what few changes left beside the large files: words and confidence take it into account."""
+    _change(folder, **options)
 
 
 def _lines(file: Path) -> list[str]:
@@ -139,4 +148,4 @@ def gc(folder: Path, keep: int, as_json: bool) -> None:
         click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
 
 
-MAINTENANCE_COMMANDS: tuple[click.Command, ...] = (add, replace, delete, diff, rollback, gc)
+MAINTENANCE_COMMANDS: tuple[click.Command, ...] = (add, replace, delete, merge, diff, rollback, gc)

@@ -13,7 +13,7 @@ from index.answers.answer import Answers, Original
 from index.answers.memory import MIN_SIMILARITY, Comparison, Likeness
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.build.export import export_index
+from index.commands.export import export_index
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.formats.registry import Source

@@ -130,7 +130,7 @@ def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, 
     assert captured.out.splitlines() == [
         "en: 40 sentences, 28 words (40 lines)",
         "de: 40 sentences, 28 words (40 lines)",
-        f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence not calibrated",
+        f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence: encoder",
     ]
     assert "bytes (" in captured.err
     assert "neighbourhoods" in captured.err
@@ -200,7 +200,7 @@ def test_info_is_a_few_lines(index_dir: Path, capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 + 1
     assert lines[0].startswith("en: ")
-    assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
+    assert lines[-1].endswith("encoder tiny@1, confidence: encoder")
 
 
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.answers.translator import Translator
-from index.commands.dictionary import DICTIONARY_COLUMNS, export_dictionary, split_pair
+from index.commands.export import DICTIONARY_COLUMNS, export_dictionary, split_pair
 from index.errors import UsageError
 from passepartout import run
 from tests.bundles import lexicon
