@@ -29,12 +29,24 @@ class Value(NamedTuple):
 
 def values(text: str) -> Iterator[Value]:
     """Yield every string of a valid document that is not a key."""
+    return (value for value in _walk(text) if value.end >= 0)
+
+
+def objects(text: str) -> dict[tuple[str, ...], int]:
+    """Where each object of a valid document begins, by the keys that lead to it."""
+    return {value.keys: value.begin for value in _walk(text) if value.end < 0}
+
+
+def _walk(text: str) -> Iterator[Value]:
+    """Yield every string, and every object as a value without an end."""
     keys: list[str] = []  # to the value that comes next
     counts: list[int] = []  # of values in each array around it; -1: it is an object
     expects_key = False
     for token in _TOKEN.finditer(text):
         mark = token[0]
         if mark in "{[":
+            if mark == "{":
+                yield Value(tuple(keys), "", token.start(), -1)
             counts.append(-1 if mark == "{" else 0)
             keys.append("" if mark == "{" else "0")
             expects_key = mark == "{"

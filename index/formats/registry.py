@@ -67,6 +67,7 @@ FORMATS = {
         Format("xliff", XLIFF_EXTENSIONS, root="xliff", fills=True, marks=XML_MARKS),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),
         Format("json", (".json", ".arb"), "json_strings", keyed="FORMAT", fills=True, marks=JSON_MARKS),
+        Format("xcstrings", (".xcstrings",), fills=True, marks=JSON_MARKS),
         Format("yaml", (".yaml", ".yml"), "yaml_strings", keyed="FORMAT", fills=True),
         Format("android", (), "xml_strings", root="resources", keyed="ANDROID", fills=True, marks=XML_MARKS),
         Format(

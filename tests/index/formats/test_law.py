@@ -75,6 +75,19 @@ JSON = """{
     "menu": { "open":"Open the file", "empty": "", "n" :1e5,"big": 12345678901234567890 },
 \t"list": ["One", {"a": "Two\\u00a0"}], "@open": {"description": "a note"}, "dup": "Three", "dup": "Four"}"""
 ARB = '{"@@locale": "en", "hello": "Hello {name}", "@hello": {"placeholders": {"name": {"x": "Ann"}}}}\n'
+XCSTRINGS = """{
+  "sourceLanguage" : "en",
+  "strings" : {
+    "Open" : { },
+    "%lld dogs" : {"comment":"a note",
+      "localizations" : {"fr" : {"stringUnit" : {"state":"translated","value":"x"}}}},
+    "title" : {"localizations" : {"en" : {"stringUnit" : {"state" : "new", "value" : "A title"}}}},
+    "Brand" : {"shouldTranslate" : false},
+    "Done" : {"localizations" : {"de" : {"stringUnit" : {"state" : "translated", "value" : "Fertig"}}}}
+  },
+  "version" : "1.0"
+}
+"""
 YAML = """# comment
 en:
   menu: {open: "Open the file", close: 'Close it'}   # so
@@ -146,6 +159,7 @@ SAMPLES = {
     "x.xliff": XLIFF_2,
     "x.json": JSON,
     "x.arb": ARB,
+    "x.xcstrings": XCSTRINGS,
     "x.yml": YAML,
     "x.yaml": YAML.replace("\nen:", "\nen: &top"),
     "x.xml": ANDROID,
@@ -292,3 +306,18 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
+
+
+def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:
+    document = open_document(XCSTRINGS.encode(), "x.xcstrings", "de")
+    assert ([unit.text for unit in document.units], document.kept) == (["Open", "%lld dogs", "A title"], 1)
+    for unit in document.units:
+        document.fill(unit, Filling(unit.text.upper(), fuzzy=unit.text == "Open"))
+    (tmp_path / "x.xcstrings").write_bytes(document.content())
+    german = [s for s in read(Source(tmp_path / "x.xcstrings")) if s.language == "de"]
+    assert [(s.id, s.text, s.confirmed) for s in german] == [
+        ("Open", "OPEN", False),
+        ("%lld dogs", "%LLD DOGS", True),
+        ("title", "A TITLE", True),
+        ("Done", "Fertig", True),
+    ]
