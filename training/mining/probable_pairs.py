@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+import index.vectors.faiss  # noqa: F401 (sets FAISS's BLAS threshold: a round must not depend on other imports)
 from index.encoder.vectors import unit
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 from training.mining.words import Bags, WordTranslations, word_vectors
