@@ -5,8 +5,6 @@ The next epochs train on them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,6 @@ from training.data.pairs import Pseudopairs
 from training.data.tokens import tokenize
 from training.mining.mutual import mine
 from training.mining.probable_pairs import (
-    FLAT_ROWS,
     Sentences,
     halves_to_join,
     joined,
@@ -31,7 +28,6 @@ from training.mining.words import FOLDS, Vocabulary, align, stem
 from training.recipes.settings import MiningSettings
 
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
-LEAST_UNLEARNED = 0.02  # of any pair, so that what is known is seen again
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
 ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
 
@@ -147,10 +143,7 @@ class Round:
     words: Mapping[str, Words]  # {} if they don't count
 
     def mined(self) -> Mined:
-        """Probable translations within each text, and how much each weighs: its probability.
-
-        With `favour_unlearned`, times what the encoder has still to learn of it.
-        """
+        """Probable translations within each text, and how much each weighs: its probability."""
         parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
         for rows in self.source.rows.values():
             for languages, pairs, probabilities in self._in_text(rows):
@@ -158,11 +151,8 @@ class Round:
         found = {key: _concatenated(parts[key]) for key in sorted(parts)}
         if self.words:
             found = {key: _concatenated([pairs, self._of_words(key, *pairs)]) for key, pairs in found.items()}
-        mined = {key: pairs for key, (pairs, _) in found.items()}
-        weights = {key: probabilities for key, (_, probabilities) in found.items()}
-        if self.settings.favour_unlearned:
-            weights = {key: weights[key] * unlearned for key, unlearned in self._unlearned(mined).items()}
-        return mined, weights
+        pairs = {key: rows for key, (rows, _) in found.items()}
+        return pairs, {key: probabilities for key, (_, probabilities) in found.items()}
 
     def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
         """The pairs of each language of a text with each pivot that is asked for it, and their probabilities.
@@ -241,19 +231,6 @@ class Round:
         rows = np.stack([translations.row, translations.col], axis=1).astype(np.int64)
         first_rows = np.asarray([len(self.source.sentences(code)) for code in languages])
         return rows + first_rows, translations.data
-
-    def _unlearned(self, mined: Mapping[tuple[str, str], Pairs]) -> dict[tuple[str, str], Vectors]:
-        """What the encoder has still to learn of each pair: 1 - cosine, at least LEAST_UNLEARNED."""
-        tokens = self.source.tokens
-        pivots = {code: self.embed(tokens[code]) for code in {second for _, second in mined}}
-        unlearned = {}
-        for language, keys in groupby(sorted(mined), key=itemgetter(0)):
-            vectors = pivots[language] if language in pivots else self.embed(tokens[language])
-            for key in keys:
-                parts = np.array_split(mined[key], 1 + len(mined[key]) // FLAT_ROWS)
-                cosines = [(vectors[rows[:, 0]] * pivots[key[1]][rows[:, 1]]).sum(axis=1) for rows in parts]
-                unlearned[key] = np.maximum(1 - np.concatenate(cosines), np.float32(LEAST_UNLEARNED))
-        return unlearned
 
 
 def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

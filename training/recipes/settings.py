@@ -20,15 +20,13 @@ class MiningSettings(Table):
     probabilities are learned, for each sentence. neighbours: the k of CSLS. sentences: at most so many per
     language, drawn anew for each round; with `keep` the time of a round grows with the square. captions:
     whether captions are mined; if not, no two captions are ever paired, which matters where pictures are
-    shared. favour_unlearned: trains on a probable pair in proportion to its probability times 1 - cosine,
-    what the encoder has still to learn of it. words: the epoch from which sentences are also compared by the
-    translations of their words, and these paired (training.mining.words); needs `probability`.
+    shared. words: the epoch from which sentences are also compared by the translations of their words, and
+    these paired (training.mining.words); needs `probability`.
     """
 
     begin: int = Field(ge=1)
     every: int = Field(ge=1)
     captions: bool = True
-    favour_unlearned: bool = False
     keep: float = Field(default=0.75, gt=0, le=1)
     probability: float | None = Field(default=None, gt=0, lt=1)
     artificial: float = Field(default=0.3, gt=0, le=1)
@@ -44,8 +42,6 @@ class MiningSettings(Table):
             raise ValueError("probability and pivot need each other")
         if self.words is not None and self.probability is None:
             raise ValueError("words needs probability and pivot")
-        if self.favour_unlearned and self.probability is None:
-            raise ValueError("favour_unlearned needs probability and pivot")
         if self.further_pivots and not self.pivot:
             raise ValueError("further_pivots needs a pivot")
         if self.pivot in self.further_pivots or len(set(self.further_pivots)) < len(self.further_pivots):

@@ -276,23 +276,6 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
 
 
-def test_pairs_that_the_encoder_knows_already_weigh_less(data: Path, tmp_path: Path) -> None:
-    sources = {}
-    for favoured in ("false", "true"):
-        (folder := tmp_path / favoured).mkdir()
-        given = mining(folder, *PROBABLE, f"mining.favour_unlearned={favoured}", "optimiser.epochs=4")
-        run = train(given, data, folder / "run")
-        sources[favoured] = prepare(run, data).data.pseudopairs
-        sources[favoured].read(run.pseudopairs_file(3))
-    plain, favoured = sources["false"], sources["true"]
-    shares = []
-    for key, rows in plain.pairs.items():
-        np.testing.assert_array_equal(favoured.pairs[key], rows)
-        shares.append(favoured.weights[key] / plain.weights[key])
-    assert all((share <= 1).all() for share in shares)
-    assert np.concatenate(shares).std() > 0.01, "the encoder knows some better than others"
-
-
 def test_a_word_is_paired_with_what_its_stem_may_mean(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,7 +294,6 @@ def test_a_word_is_paired_with_what_its_stem_may_mean(
     assert counts[0.03] > counts[1.1], "without any stem only sentences are left"
 
 
-@pytest.mark.parametrize("key", ["words=3", "favour_unlearned=true"])
-def test_what_needs_probable_pairs_says_so(tmp_path: Path, key: str) -> None:
-    with pytest.raises(RecipeError, match=f"{key.split('=')[0]} needs probability and pivot"):
-        mining(tmp_path, f"mining.{key}")
+def test_words_need_probable_pairs(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="words needs probability and pivot"):
+        mining(tmp_path, "mining.words=3")
