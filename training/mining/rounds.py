@@ -151,8 +151,8 @@ class Round:
         found = {key: _concatenated(parts[key]) for key in sorted(parts)}
         if self.words:
             found = {key: _concatenated([pairs, self._of_words(key, *pairs)]) for key, pairs in found.items()}
-        pairs = {key: rows for key, (rows, _) in found.items()}
-        return pairs, {key: probabilities for key, (_, probabilities) in found.items()}
+        mined = {key: pairs for key, (pairs, _) in found.items()}
+        return mined, {key: probabilities for key, (_, probabilities) in found.items()}
 
     def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
         """The pairs of each language of a text with each pivot that is asked for it, and their probabilities.
