@@ -30,6 +30,7 @@ TINY_SETTINGS = (
 OF_TOKENIZER = ("tokenizer.vocabulary=500",)  # where the recipe learns one
 OF_TEXTS = (f"data.texts={TEXT_SET}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
+OF_STAGES = ('stages=[{"optimiser": {"epochs": 4}}]', "text.start_merges=20")
 OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
@@ -42,6 +43,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     tiny += OF_TOKENIZER if not full.text.brings_tokenizer else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
+    tiny += OF_STAGES if full.stages else ()
     tiny += full.transfer.tiny if full.transfer else ()
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):

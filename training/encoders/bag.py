@@ -10,7 +10,6 @@ from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from index.encoder.bundle import Bundle, open_bundle
 from index.errors import UsageError
 from training.data.tokens import with_plain_i
 from training.data.training_data import TrainingData
@@ -18,7 +17,7 @@ from training.data.vocabulary_extension import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
-from training.encoders.stored import read_embeddings
+from training.encoders.stored import Start, open_start
 from training.encoders.vision import VisionSettings
 
 
@@ -26,9 +25,10 @@ class BagSettings(EncoderSettings):
     """embeddings: "shared": a token has one for all languages; "per-language": one in each language;
     "picture-verified": one in each, shared between languages whose pictures agree on what the token means
     (training.encoders.picture_verified).
-    start: an encoder bundle (looked for below the data folder first) of the same kind and width: the run goes
-    on from its vocabulary, in place of one learned as [tokenizer] says, its embeddings, and its picture space
-    if it has one, whatever the pictures; the backbone is the same.
+    start: an encoder bundle, or a finished run (looked for below the data folder first) of the same kind and
+    width: the run goes on from its vocabulary, in place of one learned as [tokenizer] says, its embeddings,
+    and its picture space if it has one, whatever the pictures; the backbone is the same. "stages": what the
+    stage before ended with (`Recipe.stages`).
     start_share: the share of `start` in the embeddings that the run ends with, for the tokens that `start`
     has: a mean of both, so that what it knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of
     zero-shot models).
@@ -56,14 +56,14 @@ class BagSettings(EncoderSettings):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
-        bundle = self.start_bundle()
-        if bundle is None:
+        start = self.opened_start()
+        if start is None:
             return None
-        tokenizer = with_plain_i(Tokenizer.from_file(str(bundle.tokenizer)))
+        tokenizer = with_plain_i(Tokenizer.from_file(str(start.tokenizer)))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
-    def start_bundle(self) -> Bundle | None:
-        return open_bundle(Path(self.start)) if self.start else None
+    def opened_start(self) -> Start | None:
+        return open_start(Path(self.start)) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         if self.embeddings == "picture-verified" and vision.space != "whitened":
@@ -105,8 +105,8 @@ class Bag(SentenceEncoder):
 
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, fit the language identifier, share where pictures agree."""
-        if bundle := self.settings.start_bundle():
-            known, joined = self._started(bundle, data.tokenizer)
+        if start := self.settings.opened_start():
+            known, joined = self._started(start, data.tokenizer)
             self.start = known.to(self.tokens.weight.device)
             with torch.no_grad():
                 self.tokens.weight.copy_(torch.cat([known, joined]))
@@ -121,19 +121,19 @@ class Bag(SentenceEncoder):
         if self.start is not None:
             self.tokens.weight[: len(self.start)].lerp_(self.start, self.settings.start_share)
 
-    def _started(self, bundle: Bundle, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
-        """The embeddings of a bundle (tokens, width), and those of the tokens that join them: their sums.
+    def _started(self, start: Start, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+        """The embeddings of a start (tokens, width), and those of the tokens that join them: their sums.
 
         UsageError if they are more than the vocabulary, or of another width.
         """
-        embeddings = read_embeddings(bundle)
+        embeddings = start.embeddings
         known, width = embeddings.shape
         if known > self.vocabulary or width != self.settings.width:
             raise UsageError(
-                f"text.start {bundle.folder}: {known} embeddings of width {width}; "
+                f"text.start {start.folder}: {known} embeddings of width {width}; "
                 f"the recipe has {self.vocabulary} of width {self.settings.width}"
             )
-        parts = Tokenizer.from_file(str(bundle.tokenizer)).model
+        parts = Tokenizer.from_file(str(start.tokenizer)).model
         joined = (parts.tokenize(tokenizer.id_to_token(number)) for number in range(known, self.vocabulary))
         sums = [embeddings[[token.id for token in tokens]].sum(axis=0) for tokens in joined]
         return torch.from_numpy(embeddings), torch.tensor(np.reshape(sums, (-1, width)), dtype=torch.float32)

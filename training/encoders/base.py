@@ -9,10 +9,10 @@ from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from index.encoder.bundle import Bundle
 from training.data.folder import find_folder
 from training.data.settings import Table
 from training.data.training_data import TrainingData
+from training.encoders.stored import Start
 from training.encoders.vision import VisionSettings
 
 # The name in a recipe -> the table [text] of the encoder.
@@ -58,8 +58,8 @@ class EncoderSettings(Table, ABC):
         """Load the encoder's own tokenizer, which may learn from texts; None if the run learns one."""
         return None
 
-    def start_bundle(self) -> Bundle | None:
-        """The bundle whose embeddings and picture space a run goes on from; None if it begins anew."""
+    def opened_start(self) -> Start | None:
+        """The embeddings, vocabulary and picture space that a run goes on from; None if it begins anew."""
         return None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

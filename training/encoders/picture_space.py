@@ -1,4 +1,4 @@
-"""The whitened picture space of a run: fitted to its pictures, or that of the bundle that it goes on from."""
+"""The whitened picture space of a run: fitted to its pictures, or that of what it goes on from."""
 
 from dataclasses import replace
 
@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from index.encoder.bundle import Bundle
 from index.encoder.picture_space import PictureSpace, Seen
 from index.encoder.vectors import unit
 from index.errors import UsageError
 from training.data.whitening import fit_whitening
+from training.encoders.stored import Start
 from training.encoders.vision import Backbone, VisionSettings
 
 SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
@@ -44,26 +44,25 @@ def fit_picture_space(
 
 
 def take_over(
-    bundle: Bundle, backbone: Backbone, vision: VisionSettings, dimension: int
+    start: Start, backbone: Backbone, vision: VisionSettings, dimension: int
 ) -> PictureSpace | None:
-    """The picture space of a bundle, for a run that sees pictures as `vision` says; None if it has none.
+    """The picture space of a start, for a run that sees pictures as `vision` says; None if it has none.
 
-    UsageError if the bundle was trained with another backbone, or has other than `dimension` dimensions.
+    UsageError if it was trained with another backbone, or has other than `dimension` dimensions.
     """
-    space = PictureSpace.open(bundle)
-    if space is None:
+    if start.space is None:
         return None
-    if bundle.manifest.dimension != dimension:
+    if (width := start.embeddings.shape[1]) != dimension:
         raise UsageError(
-            f"text.start {bundle.folder}: {bundle.manifest.dimension} dimensions; the recipe has {dimension} "
-            "(head.dimension)"
+            f"text.start {start.folder}: {width} dimensions; the recipe has {dimension} (head.dimension)"
         )
-    if not is_seen_by(space, backbone):
+    if not is_seen_by(start.space, backbone):
+        seen = " and ".join(start.space.seen.backbone)
         raise UsageError(
-            f"text.start {bundle.folder}: trained with vision.backbone {' and '.join(space.seen.backbone)}, "
-            "in whose space its texts lie; give the recipe the same"
+            f"text.start {start.folder}: trained with vision.backbone {seen}, in whose space its texts lie; "
+            "give the recipe the same"
         )
-    return replace(space, seen=_seen(vision), probe=probe(backbone, vision.image_size))
+    return replace(start.space, seen=_seen(vision), probe=probe(backbone, vision.image_size))
 
 
 def _seen(vision: VisionSettings) -> Seen:

@@ -1,15 +1,48 @@
-"""Reads back the token embeddings that an encoder bundle's graph holds."""
+"""What a run goes on from: token embeddings, vocabulary and picture space of a bundle or a run."""
+
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.helper import get_node_attr_value
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import PICTURE_SPACE, Bundle, open_bundle
+from index.encoder.picture_space import PictureSpace, read_picture_space
 from index.errors import UsageError
 
-TABLE = "model.text.tokens.weight"  # as training.export.onnx names it
+TABLE = "model.text.tokens.weight"  # as training.export.onnx and checkpoints name it
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run goes on from.
+
+    tokenizer: its file. embeddings: (vocabulary, width). space: where texts lie among pictures, if known.
+    """
+
+    folder: Path
+    tokenizer: Path
+    embeddings: NDArray[np.float32]
+    space: PictureSpace | None
+
+
+def open_start(folder: Path) -> Start:
+    """Open the bundle, or the finished run, in a folder. UsageError if it is no bag of subwords."""
+    if not (folder / "result.json").is_file():
+        bundle = open_bundle(folder)
+        return Start(folder, bundle.tokenizer, read_embeddings(bundle), PictureSpace.open(bundle))
+    try:
+        embeddings = load_file(folder / "best.safetensors")[TABLE].astype(np.float32)
+    except (OSError, SafetensorError, KeyError):
+        raise UsageError(f"text.start {folder}: not a finished run of a bag of subwords") from None
+    file = folder / PICTURE_SPACE
+    space = read_picture_space(file, embeddings.shape[1]) if file.is_file() else None
+    return Start(folder, folder / "tokenizer.json", embeddings, space)
 
 
 def read_embeddings(bundle: Bundle) -> NDArray[np.float32]:

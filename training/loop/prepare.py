@@ -174,14 +174,14 @@ def picture_sources(
 
 
 def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone) -> None:
-    """Keep the picture space of the bundle that the run goes on from, if it has one.
+    """Keep the picture space of what the run goes on from, if it has one.
 
     UsageError if the recipe's cannot be the same.
     """
-    if run.picture_space_file.is_file() or (bundle := text.start_bundle()) is None:
+    if run.picture_space_file.is_file() or (start := text.opened_start()) is None:
         return
     recipe = run.recipe
-    if space := take_over(bundle, backbone, recipe.vision, recipe.head.dimension):
+    if space := take_over(start, backbone, recipe.vision, recipe.head.dimension):
         run.keep_picture_space(space)
 
 

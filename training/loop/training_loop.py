@@ -31,12 +31,19 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
 
     With `resume` an interrupted run continues from its last checkpoint, to the same result as an unbroken
     one; a finished run is left as it is. Processes started by torchrun train together; the first one writes.
+    The recipe's stages are runs beside it, OUT-1, OUT-2, ..., which go on in the same way.
     Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
-    if (out / "recipe.json").is_file():
-        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
+    again = partial(train, resume=True)
+    stages = [out.with_name(f"{out.name}-{number}") for number, _ in enumerate(recipe.stages, 1)]
+    for number, (stage_recipe, folder) in enumerate(zip(recipe.staged(), stages, strict=True)):
+        again(stage_recipe.after(stages[number - 1]) if number else stage_recipe, data, folder)
+    if stages:
+        recipe = recipe.after(stages[-1])
     transfer = transfer_of(recipe)
-    transfer.begin(recipe, data, out, partial(train, resume=True))
+    if recipe.transfer and (out / "recipe.json").is_file():
+        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
+    transfer.begin(recipe, data, out, again)
     with joined() as processes:
         with processes.after_the_first():
             is_new = not out.exists() or not any(out.iterdir())

@@ -8,6 +8,7 @@ papers'; a path to a file works as well (training.recipes.files).
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
@@ -18,14 +19,21 @@ from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
 from training.objectives import OBJECTIVES, Objective
-from training.recipes.files import read_recipe
+from training.recipes.files import merged, read_recipe
 from training.recipes.rooms import open_rooms
 from training.recipes.schedule import ScheduleSettings
 from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, TransferSettings
 
+STAGES = "stages"
+
 
 class Recipe(Table):
-    """A validated recipe. Each table is documented at its class."""
+    """A validated recipe. Each table is documented at its class.
+
+    stages: what comes before, each as a run of its own: tables that are laid over those of this recipe. Each
+    stage begins with the encoder that the one before ended with, and so does the recipe itself, whose
+    text.start is "stages"; the first begins from nothing.
+    """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
     description: str
@@ -41,6 +49,7 @@ class Recipe(Table):
     transfer: SerializeAsAny[TransferSettings] | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
+    stages: tuple[dict[str, Any], ...] = ()
 
     @field_validator("objectives", mode="before")
     @classmethod
@@ -88,6 +97,9 @@ class Recipe(Table):
             raise ValueError(f"tokenizer.languages: {', '.join(sorted(unknown))} not in data.languages")
         self.schedule.check(self.objectives)
         self._mining_fits()
+        if self.stages and getattr(self.text, "start", "") != STAGES:
+            raise ValueError('stages needs text.start = "stages"')
+        self.staged()
         return self
 
     def _mining_fits(self) -> None:
@@ -100,6 +112,28 @@ class Recipe(Table):
             )
         if self.mining is not None and not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
+
+    def staged(self) -> list["Recipe"]:
+        """The recipes of the stages before, in order. ValueError if one is not valid."""
+        if not self.stages:
+            return []
+        base = self.model_dump(mode="json", exclude={"stages"})
+        recipes = []
+        for number, stage in enumerate(self.stages):
+            table = merged(base, stage)
+            if number == 0:
+                table = merged(table, {"text": {"start": "", "start_share": 0, "start_merges": 0}})
+            try:
+                recipes.append(Recipe.model_validate(table))
+            except (ValidationError, RecipeError) as error:
+                problem = error if isinstance(error, RecipeError) else _first_problem(error)
+                raise ValueError(f"stages[{number}]: {problem}") from None
+        return recipes
+
+    def after(self, start: Path) -> "Recipe":
+        """The same, going on from the run of the stage before."""
+        text = self.text.model_copy(update={"start": str(start)})
+        return self.model_copy(update={"text": text, "stages": ()})
 
     @property
     def inputs(self) -> frozenset[str]:
