@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -84,9 +85,21 @@ def export_run(
         measured = _compact(run.recipe, model, staging, measured)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
-    card = model_card(run.recipe, manifest, result, data_terms(data, run.recipe.data))
+    card = model_card(run.recipe, manifest, _with_stages(run, result), data_terms(data, run.recipe.data))
     (staging / CARD).write_text(card, encoding="utf-8")
     return publish_bundle(staging, out, manifest)
+
+
+def _with_stages(run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
+    """The run's result, with the epochs and seconds of the runs that it goes on from, if they are there."""
+    total = dict(result)
+    start = Path(getattr(run.recipe.text, "start", "") or ".")
+    while (start / "recipe.json").is_file():
+        before = open_run(start)
+        done = before.result()
+        total |= {key: round(total[key] + done[key], 1) for key in ("epochs", "seconds")}
+        start = Path(getattr(before.recipe.text, "start", "") or ".")
+    return total
 
 
 def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:
