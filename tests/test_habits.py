@@ -46,7 +46,7 @@ def test_what_the_project_needs_is_pinned_by_versions_that_it_allows() -> None:
     pins = dict(line.split("==") for line in lines[1:])
     project = PROJECT["project"]
     extras = project["optional-dependencies"]
-    parts = ("cpu", "train", "dev", "client", "formats", "milvus", "ray", "report")
+    parts = ("cpu", "train", "dev", "client", "formats", "milvus", "ray")
     needs = map(Requirement, [*project["dependencies"], *(need for part in parts for need in extras[part])])
     refused = [
         str(need)

@@ -18,7 +18,7 @@ LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
 LINE_MARKS = tuple(mark.encode() for mark in "\n\r")
 XML_MARKS = (b"<", b"=", b"&")
 JSON_MARKS = (b",", b"[", b"{")
-MARKS_A_TEXT = 20  # more than ordinary documents have
+MARKS_A_TEXT = 12  # more than ordinary documents have
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,10 @@ async function translateFile(file, source, target, status, languageName, fuzzy =
   }
   const { pathname } = new URL(answer.translatedFileUrl);
   status.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
-    ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left empty. `);
+    ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left untranslated. `);
   if (answer.fuzzy && !answer.fuzzyWritten) {
     const again = () => translateFile(file, source, target, status, languageName, true);
-    status.append("What is nearly known is left empty, too: this format cannot mark it for checking. ",
+    status.append("What is nearly known is left untranslated, too: this format cannot mark it for checking. ",
       element("button", { type: "button", class: "plain", onclick: again }, "Fill it in anyway"));
   }
 }

@@ -75,14 +75,14 @@ def test_a_file_is_filled(remembering_dir: Path, tmp_path: Path) -> None:
     with serving(remembering_dir) as (address, _), Client(address) as client:
         filled = client.translate_file(texts, out, "de", source="en")
         assert (filled.translated, filled.fuzzy, filled.empty) == (1, 1, 1)
-        assert out.read_text("utf-8") == "Der Vertrag gilt.\n\n\n"
+        assert out.read_text("utf-8") == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
 
         async def main() -> None:
             async with AsyncClient(address) as other:
                 await other.translate_file(texts, out, "de", fuzzy=True)
 
         asyncio.run(main())
-        assert out.read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+        assert out.read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\nNobody knows this one.\n"
         with pytest.raises(RefusedError, match="target 'xx' is not a language") as caught:
             client.translate_file(texts, out, "xx")
     assert caught.value.problem.status == 400

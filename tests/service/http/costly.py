@@ -277,7 +277,8 @@ def translation(field: str, texts: list[str], **options: object) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-LONGEST = 60_000  # characters of a request's first line: uvicorn reads 64 kB of a head
+LONGEST = 60_000  # characters of a path: uvicorn reads 64 kB of a head
+LONGEST_QUERY = limits.MAX_QUERY_BYTES - 100
 BYTES = "application/octet-stream"
 Get = partial(Costly, method="GET")
 MARKS = "\u0345\u035c\u0301\u0302\u059a\u0316\u031b\u0321\u0334\u0327"
@@ -286,7 +287,7 @@ MARKS = "\u0345\u035c\u0301\u0302\u059a\u0316\u031b\u0321\u0334\u0327"
 def costly_queries() -> Iterator[Costly]:
     """For each route that reads its path or its query, what costs most under the limits."""
     yield from _concordances()
-    for path in ("/teach/pictures", "/download_file/a", "/problems/not-found"):
+    for path in ("/teach/pictures", "/download_file/a", "/problems/not-found", "/phrases"):
         yield Get(f"{path}, many options", f"{path}?{_repeated('count=300')}")
     for path in ("/download_file/", "/problems/"):
         yield Get(f"{path} of a long name", path + "a" * LONGEST)
@@ -319,8 +320,8 @@ def _concordances() -> Iterator[Costly]:
     yield Get("concordance, too many targets", f"/concordance?source=en&{_repeated('target=xx')}")
     yield Get("concordance, many sources", f"/concordance?{_repeated('source=en')}")
     yield Get("concordance, unknown options", f"/concordance?source=en&{_repeated('a=b')}")
-    yield Get("concordance of a long word", f"/concordance?source=en&text={'a' * LONGEST}")
-    yield Get("concordance of a long language", f"/concordance?source={'a' * LONGEST}")
+    yield Get("concordance of a long word", f"/concordance?source=en&text={'a' * LONGEST_QUERY}")
+    yield Get("concordance of a long language", f"/concordance?source={'a' * LONGEST_QUERY}")
 
 
 def costly_changes(job: str) -> Iterator[Costly]:
@@ -329,8 +330,8 @@ def costly_changes(job: str) -> Iterator[Costly]:
         "bytes": "format=txt&language=en",
         "columns": f"format=tsv&columns={','.join(['en=English'] * 90)}",
         "many columns": f"format=tsv&columns={'=,' * 500}",
-        "a long name": f"format=txt&language=en&name={'a' * LONGEST}",
-        "a long language": f"format=txt&language={'a' * LONGEST}",
+        "a long name": f"format=txt&language=en&name={'a' * LONGEST_QUERY}",
+        "a long language": f"format=txt&language={'a' * LONGEST_QUERY}",
         "many options": _repeated("format=txt"),
     }.items():
         yield Costly(f"an upload of {name}", f"/admin/uploads?{query}", b"a\n" * (LONGEST_BODY // 2), BYTES)
@@ -347,4 +348,4 @@ def costly_changes(job: str) -> Iterator[Costly]:
 
 def _repeated(option: str, count: int | None = None) -> str:
     """An option of a query again and again, as often as it is read."""
-    return "&".join([option] * (count or LONGEST // (len(option) + 1)))
+    return "&".join([option] * (count or LONGEST_QUERY // (len(option) + 1)))

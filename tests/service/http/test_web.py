@@ -405,18 +405,24 @@ def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_d
         )  # so that the browser does not open the file itself
         field.dispatch_event("drop", {"dataTransfer": dropped})
         expect(page.locator(".file [role=status]")).to_contain_text(
-            "in German: 1 translated, 1 nearly, 1 left empty"
+            "in German: 1 translated, 1 nearly, 1 left untranslated"
         )
         with page.expect_download() as fetched:
             page.get_by_role("link", name="Fetch lines.txt").click()
         assert fetched.value.suggested_filename.endswith(".txt")
-        assert fetched.value.path().read_text("utf-8") == "Der Vertrag gilt.\n\n\n"
+        assert (
+            fetched.value.path().read_text("utf-8")
+            == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
+        )
         # Text cannot mark the nearly known one: it is written where one asks for it.
         page.get_by_role("button", name="Fill it in anyway").click()
         expect(page.get_by_role("button", name="Fill it in anyway")).to_have_count(0)
         with page.expect_download() as fetched:
             page.get_by_role("link", name="Fetch lines.txt").click()
-        assert fetched.value.path().read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+        assert (
+            fetched.value.path().read_text("utf-8")
+            == "Der Vertrag gilt.\nDer Vertrag gilt.\nNobody knows this one.\n"
+        )
         page.close()
 
 
