@@ -51,6 +51,7 @@ FILLERS = ["a", "on", "the", "der", "ist", "und", "o", "na", "的", "在", "في
 # Not fitted, like the bundle itself; a build asks no probes of it.
 CALIBRATION = Models(
     sentence=Model(weights={"score": 8.0}, bias=0.5, n=0),
+    paraphrase=Model(weights={"cosine": 20.0}, bias=-16.0, n=0),
     word=Model(
         weights={"cosine": 1.7, "score": 1.3, "gap": 3.0, "shortfall": 4.0, "rarer": 1.0}, bias=-0.8, n=0
     ),

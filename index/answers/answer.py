@@ -68,20 +68,21 @@ class Answer(BaseModel):
     confidence: float = Field(
         ge=0,
         le=1,
-        description="The estimated probability that it is a translation; the similarity if `match` is "
-        "`exact` or `memory`.",
+        description="The estimated probability that it is a translation; 1 if `match` is `exact`.",
     )
     id: str = Field(description="Its id in the index.", examples=["de:41"])
     match: MatchKind = Field(
         description="How it was found. `exact`: the corpus has this translation of the very text. `memory`: "
-        "the corpus has it as the translation of a similar text. `translation`: by the encoder. `near`: by "
-        "the encoder, but it shows the same scene with other details rather than being a translation."
+        "the corpus has it as the translation of a similar text. `paraphrase`: the corpus has it as the "
+        "translation of `original`, which likely means the same. `translation`: by the encoder, and more "
+        "likely right than not. `near`: less likely, or it says something else than the text: at best the "
+        "same scene with other details."
     )
     similarity: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="String similarity of text and `original`, 1 if `exact`; null if the encoder found it.",
+        description="String similarity of text and `original`, 1 if `exact`; null if they are not alike.",
     )
     original: Original | None = Field(
         default=None,

@@ -1,23 +1,30 @@
-"""Translation memory: a text that (nearly) equals a sentence of the index gets that sentence's translation.
+"""Translation memory: a text that equals a sentence of the index, or means the same, gets its translation.
 
-The text is compared with the sentences whose vectors are nearest, ignoring tags, case and punctuation, and
+The text is compared with the sentences of its own language whose vectors are nearest. Those that mean the
+same are found by the evidence of all sentences (evidence.py), which one language makes surer than two. Those
+that are nearly the same text are found by their characters, ignoring tags, case and punctuation, and
 treating all numbers and all placeholders as equal. Similarity is 1 - Levenshtein distance / length of the
 longer text, minus a penalty for each kind of difference that the comparison ignored.
 """
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
+from index.answers.candidates import Candidates
+from index.answers.evidence import Asked
 from index.answers.sentence_index import SentenceIndex
-from index.encoder.vectors import Vectors
+from index.confidence import MIN_CONFIDENCE
+from index.text.contrasts import contrasts
 from index.text.placeables import Placeable, placeables, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
+THE_VERY_TEXT = 0.9  # similarity from which a text is taken as the same
+LEAST_CHANCE = 0.05  # of a sentence that may mean the same
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
@@ -40,11 +47,16 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The sentence most like a text, by its row, and the rows of its translations."""
+    """The sentence likeliest to say what a text says, by its row, and the rows of its translations.
 
-    likeness: Likeness
+    `strength`: how sure it is, its similarity for the very text, but for a letter, case or punctuation, else
+    the probability that it means the same. `likeness`: None unless its similarity is MIN_SIMILARITY.
+    """
+
     original: int
     translations: list[int]
+    strength: float
+    likeness: Likeness | None = None
 
 
 class Comparison:
@@ -84,28 +96,55 @@ class Comparison:
 
 
 def remember(
-    memory: SentenceIndex | None, target: SentenceIndex, texts: Sequence[str], vectors: Vectors
+    memory: SentenceIndex,
+    target: SentenceIndex,
+    asked: Asked,
+    table: Candidates,
+    *,
+    alike_alone: bool = False,
 ) -> list[Remembered | None]:
-    """Find, for each cleaned text, the sentence of its language most like it that `target` translates.
+    """Choose for each question one of the sentences of its language in `table` that `target` translates.
 
-    None for a text without a similar sentence. `vectors` (n, d) are those of the texts.
+    `table` has the column `chance`, that a sentence means the same. The strongest is chosen, but one that
+    says something else only where there is no other. None without any; with `alike_alone`, if none is nearly
+    the same text.
     """
-    if memory is None or memory.groups is None or target.groups is None or not texts:
-        return [None] * len(texts)
-    nearest = memory.vectors.search(vectors, MEMORY_CANDIDATES)[1].tolist()
-    return [_remembered(memory, target, text, rows) for text, rows in zip(texts, nearest, strict=True)]
+    return [
+        _remembered(memory, target, asked, question, table, places, alike_alone)
+        for question, places in enumerate(table.by_question())
+    ]
 
 
 def _remembered(
-    memory: SentenceIndex, target: SentenceIndex, text: str, rows: Sequence[int]
+    memory: SentenceIndex,
+    target: SentenceIndex,
+    asked: Asked,
+    question: int,
+    table: Candidates,
+    places: Sequence[int],
+    alike_alone: bool,
 ) -> Remembered | None:
-    comparison = Comparison(text)
-    compared = ((comparison.with_text(memory.text(row)), row) for row in rows)
-    alike = [(likeness, row) for likeness, row in compared if likeness is not None]
-    for likeness, row in sorted(alike, key=lambda pair: (-pair[0].similarity, pair[1])):
-        if translations := memory.translations(row, target):
-            return Remembered(likeness, row, translations)
-    return None
+    comparison, found = Comparison(asked.texts[question]), list[Remembered]()
+    for place in places:
+        row, chance = int(table["row"][place]), float(table["chance"][place])
+        likeness = comparison.with_text(memory.text(row))
+        if likeness or (chance >= LEAST_CHANCE and not alike_alone):
+            strength = chance
+            if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
+                # Other figures are put into the answer, other words for numbers are not.
+                in_words = bool(table["contradicts"][place]) and "numbers" not in likeness.penalties
+                strength = chance if in_words and not alike_alone else likeness.similarity
+            found.append(Remembered(row, [], strength, likeness))
+    otherwise = None
+    for one in sorted(found, key=lambda one: (-one.strength, one.original)):
+        if translations := memory.translations(one.original, target):
+            chosen = replace(one, translations=translations)
+            if one.strength < MIN_CONFIDENCE or not contrasts(
+                asked.bare[question], asked.language, memory.text(one.original), asked.language
+            ):
+                return chosen if otherwise is None or one.strength >= MIN_CONFIDENCE else otherwise
+            otherwise = otherwise or chosen
+    return otherwise
 
 
 def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:

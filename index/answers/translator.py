@@ -13,7 +13,7 @@ from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, me
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
 from index.answers.guard import contrasts_of, limited_by, with_contrasts
 from index.answers.languages import LanguageInfo, Languages
-from index.answers.memory import Remembered, remember
+from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_forms import written
@@ -40,17 +40,7 @@ __all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
 # The columns of which answers are made.
-NAMES = (
-    "question",
-    "row",
-    "score",
-    "confidence",
-    "similarity",
-    "remembered",
-    "contradicts",
-    "place",
-    "inexact",
-)
+NAMES = "question", "row", "score", "confidence", "remembered", "contradicts", "place", "inexact"
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
 
@@ -259,7 +249,7 @@ class Translator:
         table = ranked(cosines, rows, means[rows], max(considered))
         if min(considered) < max(considered):
             table = limited(table, considered)
-        recalled = remember(self.sentence_indexes.get(source), index, asked.texts, asked.vectors)
+        recalled = self._recalled(asked, index, memory_alone)
         table = self._with_memory(table, recalled, asked, index, memory_alone)
         words = WordPairs(
             asked,
@@ -274,6 +264,7 @@ class Translator:
         chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
         # A sentence of the memory is as sure as it is alike, unless its words say that it is surer.
         remembered = (similarity == 1) | (similarity >= chances) | (memory_alone & (similarity > 0))
+        remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
         # What is exact comes first; what says something else only where there is nothing better.
@@ -307,6 +298,19 @@ class Translator:
                 compared[place] = index.text(int(table["row"][place])), index.language
         return contrasts_of(table, asked, compared)
 
+    def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
+        """The sentence of its own language that is the likeliest to say what a question says, of each."""
+        memory, language = self.sentence_indexes.get(asked.language), asked.language
+        if memory is None or memory.groups is None or index.groups is None or not asked.texts:
+            return [None] * len(asked.texts)
+        words = self.word_indexes[language]
+        cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
+        table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
+        pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
+        add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
+        table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
+        return remember(memory, index, asked, table, alike_alone=memory_alone)
+
     def _with_memory(
         self,
         table: Candidates,
@@ -315,10 +319,10 @@ class Translator:
         index: SentenceIndex,
         memory_alone: bool,
     ) -> Candidates:
-        """Add what the translation memory has as candidates, and the column `similarity`, 0 for others."""
+        """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
         table = table.take(np.zeros(0, np.int64)) if memory_alone else table
         found = [
-            (question, row, memory.likeness.similarity)
+            (question, row, memory.strength)
             for question, memory in enumerate(recalled)
             if memory is not None
             for row in memory.translations
@@ -350,21 +354,27 @@ class Translator:
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
-            question, row, score, chance, similarity, remembered, contradicts, before, _ = columns_of
-            text, original, penalties = texts[place], None, ("numbers",) if contradicts else ()
+            question, row, score, chance, remembered, contradicts, before, _ = columns_of
+            text, original, likeness = texts[place], None, None
+            penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
             found = recalled[question] if remembered else None
             if found is not None and memory is not None:
                 original = Original(text=memory.text(found.original), id=memory.id(found.original))
                 text = put_back(asked.texts[question], original.text, text)
-                penalties = found.likeness.penalties
+                if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
+                    chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
+                likeness = found.likeness
+                penalties = likeness.penalties if likeness else ()
             answers[question].append(
                 Answer(
                     text=text,
                     score=round(score, DIGITS),
                     confidence=round(chance, DIGITS),
                     id=index.id(row),
-                    match=self.confidence.match_of(chance, similarity if original else None),
-                    similarity=round(similarity, DIGITS) if original else None,
+                    match=self.confidence.match_of(
+                        chance, likeness.similarity if likeness else None, own=original is not None
+                    ),
+                    similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     differs=with_contrasts(
                         differs[place], contrasting.get(before, ()), asked.bare[question], text

@@ -17,12 +17,13 @@ from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex, words_of
-from index.build.probes import Probes
-from index.confidence.models import Confidence, Model, calibration_error, fit, risk_coverage
+from index.build.probes import Probes, reworded
+from index.confidence.models import Confidence, Model, Models, calibration_error, fit, risk_coverage
+from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
 
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
 # candidates hardly varies within an index, and scenes are short and lack a word.
@@ -41,6 +42,7 @@ QUESTIONS_AT_ONCE = 256
 TOP_ANSWERS = 10  # answers among which `in_ten` looks
 MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
+PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer nothing is fitted
 FOLDS = 2
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
 
@@ -157,6 +159,49 @@ def aligned(
     return np.array([row for row, _ in found], np.int64), [translations for _, translations in found]
 
 
+def paraphrase_pools(
+    indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder, seed: int
+) -> Iterable[Pool]:
+    """Sentences of a language, by their rows, reworded and asked of that language itself.
+
+    Right are they, and what the corpus translates in the same way.
+    """
+    index = indexes.sentences[code]
+    texts = reworded([index.text(row) for row in rows.tolist()], seed)
+    for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
+        block, asked = rows[begin : begin + QUESTIONS_AT_ONCE], texts[begin : begin + QUESTIONS_AT_ONCE]
+        vectors = encoder.encode(asked, language=code)
+        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT)
+        same = [[row, *index.translations(row, index)] for row in block.tolist()]
+        yield Pool(
+            Asked.encoded(code, asked, vectors, _no_tokens(block)),
+            cosines,
+            neighbours,
+            np.stack([np.isin(row, known) for row, known in zip(neighbours, same, strict=True)]),
+            index.means_from(code),
+            index.features,
+            indexes.words[code],
+        )
+
+
+def fit_paraphrases(
+    indexes: Indexes, lengths: Mapping[str, float], encoder: TextEncoder, seed: int
+) -> Model | None:
+    """Fit the probability that a sentence of the question's own language means the same.
+
+    On aligned languages; None if there is too little to ask.
+    """
+    tables = []
+    codes = [code for code, index in indexes.sentences.items() if index.groups is not None]
+    for code in codes:
+        rows = drawn_rows(len(indexes.sentences[code]), PARAPHRASES // len(codes))
+        pools = paraphrase_pools(indexes, code, rows, encoder, seed)
+        tables.append(ask(indexes, pools, (code, code), lengths).table)
+    if sum(table.count for table in tables) < 2 * LEAST_PARAPHRASES:
+        return None
+    return fit_choice(joined(tables), (*FULL, "cosine"))
+
+
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
     source, target = (indexes.sentences[code] for code in pair)
@@ -232,14 +277,14 @@ def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
     return order[firsts(table["question"][order])]
 
 
-def fit_choice(table: Candidates) -> Model:
+def fit_choice(table: Candidates, names: Sequence[str] = FULL) -> Model:
     """Fit the probability that the answer chosen for a question, the likeliest, is right.
 
     The first fit is to all answers, each later one to the answers that the fit before it chooses.
     """
-    model = _fit(table, FULL)
+    model = _fit(table, names)
     for _ in range(CHOICE_ROUNDS):
-        model = _fit(table.take(likeliest(table, model.probability(table.columns))), FULL)
+        model = _fit(table.take(likeliest(table, model.probability(table.columns))), names)
     return model
 
 
@@ -253,7 +298,7 @@ def fit_confidence(
     lengths: Mapping[str, float],
     random: np.random.Generator,
     source: Literal["aligned", "scenes"],
-    word: Model,
+    encoder: Models,
 ) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
     """Fit a confidence; compute each candidate's probability from a fit on the other questions."""
     table = joined([answered.table for answered in asked.values()])
@@ -270,7 +315,8 @@ def fit_confidence(
         ece=calibration_error(chances[chosen], table["right"][chosen]),
         curve=risk_coverage(chances[chosen], table["right"][chosen]),
         sentence=(fit_choice(table), _fit(table.take(first), PLAIN)),
-        word=word,
+        paraphrase=(encoder.paraphrase,),
+        word=encoder.word,
         lengths=dict(lengths),
     )
     ends = np.cumsum([0, *(len(answered.table) for answered in asked.values())]).tolist()

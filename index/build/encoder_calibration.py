@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.probes import dictionary, scenes, shortened
+from index.build.probes import dictionary, everyday, reworded, scenes, shortened
 from index.confidence.models import Model, Models, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -30,7 +30,11 @@ def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed:
     if not several:
         english = scenes(ENGLISH)
         several = [{ENGLISH: encoder.encode(english), "shortened": encoder.encode(shortened(english))}]
-    return Models(sentence=calibrate_sentences(several, seed), word=calibrate_words(encoder))
+    return Models(
+        sentence=calibrate_sentences(several, seed),
+        paraphrase=calibrate_paraphrases(encoder, seed),
+        word=calibrate_words(encoder),
+    )
 
 
 def calibrate_scenes(encoder: TextEncoder, seed: int) -> Models:
@@ -57,6 +61,25 @@ def calibrate_sentences(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Mod
                 similarities = vectors[source][rows] @ vectors[target][rows].T
                 answers += [top_answers(similarities.copy(), answerable) for answerable in (True, False)]
     return _fitted(answers)
+
+
+def calibrate_paraphrases(encoder: TextEncoder, seed: int) -> Model:
+    """Ask reworded scenes and sayings of each language among the texts themselves, as sentences are asked.
+
+    By cosine and gap alone: what else is evidence of them an index computes in its own way.
+    """
+    draw = np.random.default_rng(seed)
+    answers: list[tuple[Columns, NDArray[np.bool_]]] = []
+    codes = [code for code in encoder.bundle.manifest.languages if everyday(code)] or [ENGLISH]
+    for code in codes:
+        texts = everyday(code)
+        rows = draw.permutation(len(texts))[: POOL_SIZES[-1]]
+        chosen = [texts[row] for row in rows.tolist()]
+        own, asked = (encoder.encode(lines, language=code) for lines in (chosen, reworded(chosen, seed)))
+        for size in POOL_SIZES:
+            similarities = asked[:size] @ own[:size].T
+            answers += [top_answers(similarities.copy(), answerable) for answerable in (True, False)]
+    return _fitted([({name: part[name] for name in ("cosine", "gap")}, right) for part, right in answers])
 
 
 def top_answers(similarities: NDArray[np.floating], answerable: bool) -> tuple[Columns, NDArray[np.bool_]]:

@@ -21,6 +21,7 @@ from index.text.pre_tokens import Tokens
 # Beside the packages, both in a checkout and where they are installed.
 PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
 SAYINGS = slice(928, 1254)  # lines of corpora/everyday that people say; all others are scenes
+EXCHANGED, LEFT_OUT = 0.15, 0.2  # shares of the words of a reworded text
 HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
 
@@ -56,10 +57,15 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
+def everyday(language: str) -> list[str]:
+    """The lines of corpora/everyday in a language, line i the same in each; empty where there are none."""
+    path = PROBE_FOLDER / "everyday" / f"{language}.txt"
+    return path.read_text("utf-8").splitlines() if path.is_file() else []
+
+
 def scenes(language: str) -> list[str]:
     """The first scenes in a language, line i the same in each; empty for a language without scenes."""
-    path = PROBE_FOLDER / "everyday" / f"{language}.txt"
-    return path.read_text("utf-8").splitlines()[: SAYINGS.start] if path.is_file() else []
+    return everyday(language)[: SAYINGS.start]
 
 
 def dictionary() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
@@ -84,6 +90,30 @@ def shortened(texts: Sequence[str]) -> list[str]:
             del units[int(random.integers(len(units)))]
         short.append(space.join(units))
     return short
+
+
+def reworded(texts: Sequence[str], seed: int = 0) -> list[str]:
+    """Each text with some of its words left out and some exchanged for words of the other texts.
+
+    So many that it stays recognisable; letters in place of words where there are no spaces.
+    """
+    random, pool = np.random.default_rng(seed), [_units(text) for text in texts]
+    others = [unit for units in pool for unit in units] or [""]
+    changed = []
+    for text, units in zip(texts, pool, strict=True):
+        fates = random.random(len(units))
+        strange = random.integers(len(others), size=len(units)).tolist()
+        kept = [
+            others[other] if fate < EXCHANGED else unit
+            for unit, fate, other in zip(units, fates.tolist(), strange, strict=True)
+            if not EXCHANGED <= fate < EXCHANGED + LEFT_OUT
+        ]
+        changed.append((" " if " " in text else "").join(kept or units))
+    return changed
+
+
+def _units(text: str) -> list[str]:
+    return text.split(" ") if " " in text else list(text)
 
 
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from index.build.calibration import (
     aligned,
     ask,
     fit_confidence,
+    fit_paraphrases,
     likeliest,
     scene_pools,
     sentence_pools,
@@ -29,7 +30,7 @@ from index.build.domain import fit_domain
 from index.build.job import Job, save_array
 from index.build.probes import Probes
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import Confidence, Model, calibration_error
+from index.confidence.models import Confidence, Models, calibration_error
 from index.progress import Progress
 from index.storage.index_manifest import HubnessEntry, IndexManifest, PairQuality
 from index.storage.versions import DOMAIN
@@ -65,11 +66,15 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     indexes = Indexes(damp_attractors(job, opened, others), words)
     with Progress(len(words) * (len(words) - 1), unit="pairs", label="calibrate") as bar:
         fitted, quality = calibrate(
-            indexes, manifest.confidence.word, scenes, asked_scenes, known=known, progress=bar.advance
+            indexes, job.bundle.manifest.calibration, scenes, asked_scenes, known=known, progress=bar.advance
         )
     table, domain = fit_domain(job, indexes.sentences, scenes, others)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
+    lengths = confidence.lengths or indexes.mean_lengths()
+    if paraphrase := fit_paraphrases(indexes, lengths, job.encoder, seed=0):
+        models = paraphrase, *confidence.paraphrase
+        confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
     manifest = manifest.model_copy(
         update={
             "confidence": confidence,
@@ -95,7 +100,7 @@ def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Pro
 
 def calibrate(
     indexes: Indexes,
-    word: Model,
+    encoder: Models,
     scenes: Mapping[str, Probes] | None = None,
     asked_scenes: Mapping[str, Probes] | None = None,
     seed: int = 0,
@@ -104,7 +109,7 @@ def calibrate(
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    `word`: the model of words. `asked_scenes` are asked in place of the scenes that stand among the answers.
+    `encoder`: the models of the bundle. `asked_scenes` are asked in place of the scenes among the answers.
     `known`: never on the aligned sentences. Answers are measured in the order that users get them.
     The confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
     """
@@ -117,7 +122,7 @@ def calibrate(
             asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
         progress(1)
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
-        confidence, chances = fit_confidence(asked, lengths, random, "aligned", word)
+        confidence, chances = fit_confidence(asked, lengths, random, "aligned", encoder)
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
     scenes = scenes or {}
     asked_of_scenes = _ask_scenes(indexes, asked_scenes or scenes, scenes, lengths)
@@ -126,7 +131,7 @@ def calibrate(
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
     fitted = None
     if count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count:
-        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", word)[0]
+        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", encoder)[0]
     return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
 
 

@@ -2,10 +2,11 @@
 
 An answer has evidence: named columns of numbers, such as its score and how much of the question its words
 cover (answers/evidence.py lists them). A `Model` weighs these columns by name, adds them up and squashes the
-sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences and
-one for words. Both come with the encoder, fitted on text whose right answers are known; a build fits the one
-for sentences again, on the index itself, where it can (build/calibration.py). Where a column is missing, the
-model that was fitted without it is used.
+sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences of
+two languages, one for sentences of one language, which mean the same, and one for words. All come with the
+encoder, fitted on text whose right answers are known; a build fits those for sentences again, on the index
+itself, where it can (build/calibration.py). Where a column is missing, the model that was fitted without it
+is used.
 
 A text may be of a kind that the index does not hold at all, such as a headline among captions. A third model
 gives the probability that it is not, with which the confidence is multiplied. Finally, an answer with other
@@ -14,9 +15,10 @@ numbers than its question is never likely. What is left decides, in `match_of`, 
 
 from typing import Literal
 
-# "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
-# by vectors, and more likely right than not; "near": less likely, or it says something else, at best the same
-# scene in other details.
-MatchKind = Literal["exact", "memory", "translation", "near"]
+# "exact": the corpus has a translation of this very text; "memory": of nearly this text; "paraphrase": of a
+# sentence of the same language that likely means the same; "translation": found across languages, and more
+# likely right than not; "near": less likely, or it says something else, at best the same scene in other
+# details.
+MatchKind = Literal["exact", "memory", "paraphrase", "translation", "near"]
 # The least confidence of a translation, in every protocol, page and command: more likely than not.
 MIN_CONFIDENCE = 0.5

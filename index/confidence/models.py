@@ -1,6 +1,6 @@
 """The models of confidence, and how they are fitted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -42,13 +42,13 @@ class Models(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     sentence: Model
+    paraphrase: Model
     word: Model
 
 
 # Of a bundle that is still being made: nothing was fitted (n = 0), and a higher score is surer, no more.
-UNFITTED = Models(
-    sentence=Model(weights={"score": 1.0}, bias=0.0, n=0), word=Model(weights={"score": 1.0}, bias=0.0, n=0)
-)
+_HIGHER_IS_SURER = Model(weights={"score": 1.0}, bias=0.0, n=0)
+UNFITTED = Models(sentence=_HIGHER_IS_SURER, paraphrase=_HIGHER_IS_SURER, word=_HIGHER_IS_SURER)
 
 
 class CurvePoint(BaseModel):
@@ -66,8 +66,8 @@ class Confidence(BaseModel):
 
     `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
     sentences, whose translations were added to this index (build/probes.py); "encoder", those of the bundle.
-    `sentence`: the first model whose columns are known is used. `domain`: the probability that a text is of
-    the kinds that the index holds; None if it was not fitted. `lengths`: each language's mean of
+    `sentence`, `paraphrase`: the first model whose columns are known is used. `domain`: the probability that
+    a text is of the kinds that the index holds; None if it was not fitted. `lengths`: each language's mean of
     log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
     something with their question; few answers to text of other kinds reach it. By default no answer is near.
     """
@@ -79,6 +79,7 @@ class Confidence(BaseModel):
     ece: float | None = Field(default=None, ge=0, le=1)
     curve: tuple[CurvePoint, ...] = ()
     sentence: tuple[Model, ...] = Field(min_length=1)
+    paraphrase: tuple[Model, ...] = Field(min_length=1)
     word: Model
     domain: Model | None = None
     lengths: dict[str, float] = Field(default_factory=dict)
@@ -88,17 +89,23 @@ class Confidence(BaseModel):
     def of_encoder(cls, models: Models) -> "Confidence":
         """The confidence of an index that was not measured."""
         fitted = models.sentence
-        return cls(n=fitted.n, ece=fitted.ece, sentence=(fitted,), word=models.word)
+        return cls(
+            n=fitted.n, ece=fitted.ece, sentence=(fitted,), paraphrase=(models.paraphrase,), word=models.word
+        )
 
     def of_sentences(self, columns: Columns) -> NDArray[np.float64]:
         """(n,) the confidence of answers with these columns of evidence, (n,) each."""
-        model = next(model for model in self.sentence if model.weights.keys() <= columns.keys())
-        chances = model.probability(columns)
+        chances = _first_known(self.sentence, columns)
         if self.domain is not None and self.domain.weights.keys() <= columns.keys():
             chances = chances * self.domain.probability(columns)
         if "contradicts" in columns:
             chances = np.where(columns["contradicts"], np.minimum(chances, self.opposite), chances)
         return chances
+
+    def of_paraphrases(self, columns: Columns) -> NDArray[np.float64]:
+        """(n,) the probability that sentences of the question's own language mean the same."""
+        chances = _first_known(self.paraphrase, columns)
+        return np.where(columns["contradicts"], np.minimum(chances, self.opposite), chances)
 
     @property
     def opposite(self) -> float:
@@ -109,11 +116,22 @@ class Confidence(BaseModel):
         """(n,) the confidence of answers to words with these columns of evidence, (n,) each."""
         return self.word.probability(columns)
 
-    def match_of(self, confidence: float, similarity: float | None = None) -> MatchKind:
-        """What an answer is called; `similarity` of its original in the translation memory to the text."""
-        if similarity is not None and confidence > self.opposite:
+    def match_of(self, confidence: float, similarity: float | None = None, *, own: bool = False) -> MatchKind:
+        """What an answer is called.
+
+        `own`: the corpus has it as the translation of a sentence of the question's own language, which has
+        this `similarity` to the question if it is nearly the same text.
+        """
+        if confidence < MIN_CONFIDENCE:
+            return "near"
+        if similarity is not None:
             return "exact" if similarity == 1 else "memory"
-        return "translation" if confidence >= MIN_CONFIDENCE else "near"
+        return "paraphrase" if own else "translation"
+
+
+def _first_known(models: Sequence[Model], columns: Columns) -> NDArray[np.float64]:
+    model = next(model for model in models if model.weights.keys() <= columns.keys())
+    return model.probability(columns)
 
 
 def fit(columns: Columns, right: NDArray[np.bool_], counted: NDArray[np.floating] | None = None) -> Model:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
-from index.answers.answer import Answer, likely
+from index.answers.answer import Answer
 from index.answers.request import Choices, Query
 from index.text.normalisation import clean
 from service import limits
@@ -100,7 +100,7 @@ async def tm_unit(
 
 
 async def _suggest(
-    text: str, pair: tuple[str, str], k: int, min_confidence: float, engine: Engine, settings: Settings
+    text: str, pair: tuple[str, str], k: int, least: float, engine: Engine, settings: Settings
 ) -> list[Suggestion]:
     source_tag, target_tag = pair
     check_texts("text", [text], Choices(target=[target_tag], k=k), settings.max_characters)
@@ -109,16 +109,21 @@ async def _suggest(
     if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
         return []
     (answers,) = await engine.answers([Query("sentence", cleaned, source, target, k)])
-    return [_suggestion(text, answer) for answer in likely(answers, min_confidence)]
+    return [_suggestion(text, answer) for answer in answers if _quality(answer) >= least]
 
 
 def _suggestion(text: str, answer: Answer) -> Suggestion:
     return Suggestion(
         source=text if answer.original is None else answer.original.text,
         target=answer.text,
-        quality=round(100 * answer.confidence, 2),
+        quality=round(100 * _quality(answer), 2),
         rank=answer.score,
     )
+
+
+def _quality(answer: Answer) -> float:
+    """The similarity of its original to the text, as amaGama has it; without one, the confidence."""
+    return answer.confidence if answer.similarity is None or answer.match == "near" else answer.similarity
 
 
 def _option(request: Request, name: str, default: int) -> int:

@@ -202,7 +202,9 @@ async def _put_together(
     )
     sentences = [[part for part in row if not part.between] for row in parts]
     several = [
-        len(row) > 1 and matches is not None and not (matches and matches[0].match in ("exact", "memory"))
+        len(row) > 1
+        and matches is not None
+        and not (matches and matches[0].match in ("exact", "memory", "paraphrase"))
         for row, matches in zip(sentences, answers, strict=True)
     ]
     asked = [row if many else [] for row, many in zip(sentences, several, strict=True)]

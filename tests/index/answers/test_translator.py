@@ -201,7 +201,7 @@ def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pyte
     """Where there are no scenes to ask."""
     monkeypatch.setattr("index.build.probes.PROBE_FOLDER", tmp_path)
     sure = Model(weights={"score": 0.0}, bias=100.0, n=10)
-    bundle = make_bundle(tmp_path / "b", calibration=Models(sentence=sure, word=sure))
+    bundle = make_bundle(tmp_path / "b", calibration=Models(sentence=sure, paraphrase=sure, word=sure))
     build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
     translator = Translator.open(tmp_path / "i")
     assert (translator.confidence.source, translator.confidence.n) == ("encoder", 10)

@@ -177,4 +177,4 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     manifest = open_version(index_dir)[1]
     assert manifest.quality == {}
     assert manifest.confidence.source == "encoder"
-    assert calibrate(opened(index_dir), UNFITTED.word) == (None, {})
+    assert calibrate(opened(index_dir), UNFITTED) == (None, {})

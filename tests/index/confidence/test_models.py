@@ -95,7 +95,7 @@ def test_impossible_models_cannot_be_made(values: dict[str, object]) -> None:
 
 
 def test_the_first_model_whose_columns_are_known_is_used() -> None:
-    confidence = Confidence(sentence=(BOTH, SCORE), word=SCORE)
+    confidence = Confidence(sentence=(BOTH, SCORE), paraphrase=(SCORE,), word=SCORE)
     columns = {"score": np.array([0.5]), "gap": np.array([0.1]), "other": np.array([9.0])}
     assert confidence.of_sentences(columns) == BOTH.probability(columns)
     del columns["gap"]
@@ -104,7 +104,7 @@ def test_the_first_model_whose_columns_are_known_is_used() -> None:
 
 def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likely() -> None:
     domain = Model(weights={"token_score": 1.0}, bias=0.0, n=1)
-    confidence = Confidence(sentence=(SCORE,), word=SCORE, domain=domain, near=0.03)
+    confidence = Confidence(sentence=(SCORE,), paraphrase=(SCORE,), word=SCORE, domain=domain, near=0.03)
     columns = {
         "score": np.array([1.0, 1.0, 1.0]),
         "token_score": np.array([0.0, -2.0, 9.0]),
@@ -118,11 +118,13 @@ def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likel
 
 
 def test_what_an_answer_is_called() -> None:
-    confidence = Confidence(sentence=(SCORE,), word=SCORE, near=0.03)
+    confidence = Confidence(sentence=(SCORE,), paraphrase=(SCORE,), word=SCORE, near=0.03)
     assert confidence.match_of(MIN_CONFIDENCE) == "translation"
-    assert confidence.match_of(0.05) == "near"
+    assert confidence.match_of(MIN_CONFIDENCE - 0.01) == "near"
     assert confidence.match_of(0.8, similarity=0.8) == "memory"
-    assert confidence.match_of(1.0, similarity=1.0) == "exact"
+    assert confidence.match_of(1.0, similarity=1.0, own=True) == "exact"
+    assert confidence.match_of(0.8, own=True) == "paraphrase"
+    assert confidence.match_of(confidence.opposite, similarity=0.9, own=True) == "near"
 
 
 def test_an_index_that_was_not_measured_has_the_confidence_of_its_encoder() -> None:

@@ -82,7 +82,9 @@ def test_an_8_bit_encoder_is_part_of_the_bundle(tmp_path: Path) -> None:
 
 def test_a_calibration_survives(tmp_path: Path) -> None:
     sentence = Model(weights={"score": 1.0, "gap": -0.1}, bias=0.1, n=100, ece=0.02)
-    calibration = Models(sentence=sentence, word=Model(weights={"cosine": 2.0}, bias=0.0, n=7))
+    calibration = Models(
+        sentence=sentence, paraphrase=sentence, word=Model(weights={"cosine": 2.0}, bias=0.0, n=7)
+    )
     make_bundle(tmp_path / "b", calibration=calibration)
     assert open_bundle(tmp_path / "b").manifest.calibration == calibration
 
