@@ -131,8 +131,7 @@ def test_user_input_reaches_milvus_only_as_numbers(stored: Path, monkeypatch: py
     monkeypatch.setattr(milvus.Connection, "call", noted)
     translator = Translator.open(stored)
     text = 'dog" or row >= 0 or vector like "zebra%'
-    (answers,) = translator.sentences([text], "en", "de", 3)
-    translator.compare([text], translator.encode([text], "en"), "en", "de", [answers])
+    translator.sentences([text], "en", "de", 3)
     assert {"search", "query"} <= {one[0] for one in asked}
     assert not [one for one in asked if "zebra" in repr(one)]
     filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]
