@@ -37,6 +37,17 @@ def test_every_stage_uses_the_requested_base_image(instructions: list[tuple[str,
     assert base[1] != "latest"
 
 
+def test_every_install_is_pinned(root: Path, instructions: list[tuple[str, str]]) -> None:
+    """That of the package itself, too, which builds it with setuptools."""
+    first = next(
+        number for number, (name, rest) in enumerate(instructions) if name == "RUN" and "pip" in rest
+    )
+    assert any(
+        "PIP_CONSTRAINT=/build/constraints.txt" in rest for rest in values(instructions[:first], "ENV")
+    )
+    assert re.search(r"^setuptools==", (root / "constraints.txt").read_text("utf-8"), re.M)
+
+
 def test_it_runs_as_a_numbered_user_who_is_not_root(last_stage: list[tuple[str, str]]) -> None:
     (user,) = values(last_stage, "USER")
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
