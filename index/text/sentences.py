@@ -1,10 +1,7 @@
-"""Sentence segmentation by ICU's rules for the language (UAX #29), without breaks after abbreviations; and
-joining the translations of sentences."""
+"""Sentence segmentation by ICU's rules for the language (UAX #29), without breaks after abbreviations."""
 
 import re
 from collections.abc import Sequence
-
-from index.languages import has_spaces
 
 MOST_SENTENCES = 50  # a longer text is taken as one
 
@@ -42,8 +39,3 @@ def sentence_parts(text: str, language: str) -> list[str]:
 def may_be_several(text: str) -> bool:
     """Whether a text may have several sentences: whether text follows the possible end of a sentence."""
     return _END.search(text) is not None
-
-
-def joined(translations: Sequence[str], language: str) -> str:
-    """Join sentences into one text."""
-    return (" " if has_spaces(language) else "").join(translations)
