@@ -1,7 +1,6 @@
 """Sentence segmentation by ICU's rules for the language (UAX #29), without breaks after abbreviations."""
 
 import re
-from collections.abc import Sequence
 
 MOST_SENTENCES = 50  # a longer text is taken as one
 
