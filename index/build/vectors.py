@@ -15,7 +15,7 @@ from index.progress import Progress
 from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
-from index.vectors.vector_index import ROWS_AT_A_TIME, VectorIndex, recall
+from index.vectors.vector_index import ROWS_AT_A_TIME, recall
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
@@ -72,12 +72,12 @@ def write_neighbourhoods(
             save_array(job.path(f"{code}{suffix}.hubness.npy"), means)
 
 
-def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vectors]:
+def _means(rows: FaissIndex, index: FaissIndex, threads: int) -> Iterator[Vectors]:
     """Yield the neighbourhood means of `rows` in `index`, block by block, computed in `threads` threads."""
 
     def of_block(start: int) -> Vectors:
         block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))
-        return neighbourhood_means(index.search(block, CSLS_NEIGHBOURS)[0])
+        return neighbourhood_means(index.search(block, CSLS_NEIGHBOURS, batched=True)[0])
 
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(of_block, range(0, len(rows), ROWS_AT_A_TIME))
