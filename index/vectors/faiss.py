@@ -101,7 +101,8 @@ class FaissIndex:
         k = min(k, len(self))
         if k == 0 or not len(queries):
             return np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
-        faiss.omp_set_num_threads(self._threads)  # which OpenMP keeps for each calling thread
+        # OpenMP keeps it for each calling thread. How a batch is divided would change its last bits.
+        faiss.omp_set_num_threads(1 if batched else self._threads)
         cosines, rows = self._search(self._index, queries, k, batched or self._refined)
         if (short := rows[:, -1] < 0).any():  # the lists that were read have fewer than k rows
             every = faiss.downcast_index(self._index.refine_index)
