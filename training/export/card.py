@@ -10,7 +10,7 @@ from index.languages import language
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
 from training.recipes.files import shipped_recipes
-from training.recipes.recipe import STAGES, Recipe, load_recipe
+from training.recipes.recipe import Recipe, load_recipe
 
 WITHOUT_EFFECT = ("run",)  # tables that don't change what is learned
 
@@ -154,16 +154,12 @@ def _overrides(recipe: Recipe) -> list[str]:
     """What `--set` changed of a shipped recipe, each as an option; nothing for a recipe of one's own."""
     if recipe.name not in shipped_recipes():
         return []
-    named = load_recipe(recipe.name)
-    if named.stages:  # the run itself is the last of them, and began with the one before
-        recipe = recipe.model_copy(
-            update={"stages": named.stages, "text": recipe.text.model_copy(update={"start": STAGES})}
-        )
-    shipped = _leaves(named.model_dump(mode="json"))
+    shipped = _leaves(load_recipe(recipe.name).model_dump(mode="json"))
+    without_effect = {*WITHOUT_EFFECT, *(("text.start",) if recipe.stages else ())}  # a run of its stages
     return [
         f"--set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
         for key, value in _leaves(recipe.model_dump(mode="json")).items()
-        if (key not in shipped or shipped[key] != value) and key.split(".")[0] not in WITHOUT_EFFECT
+        if (key not in shipped or shipped[key] != value) and not {key, key.split(".")[0]} & without_effect
     ]
 
 

@@ -32,7 +32,7 @@ class Recipe(Table):
 
     stages: what comes before, each as a run of its own: tables that are laid over those of this recipe. Each
     stage begins with the encoder that the one before ended with, and so does the recipe itself, whose
-    text.start is "stages"; the first begins from nothing.
+    text.start is "stages"; the first begins from nothing. With another text.start there are none.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
@@ -97,7 +97,7 @@ class Recipe(Table):
             raise ValueError(f"tokenizer.languages: {', '.join(sorted(unknown))} not in data.languages")
         self.schedule.check(self.objectives)
         self._mining_fits()
-        if self.stages and getattr(self.text, "start", "") != STAGES:
+        if self.stages and not getattr(self.text, "start", ""):
             raise ValueError('stages needs text.start = "stages"')
         self.staged()
         return self
@@ -115,7 +115,7 @@ class Recipe(Table):
 
     def staged(self) -> list["Recipe"]:
         """The recipes of the stages before, in order. ValueError if one is not valid."""
-        if not self.stages:
+        if getattr(self.text, "start", "") != STAGES:
             return []
         base = self.model_dump(mode="json", exclude={"stages"})
         recipes = []
@@ -133,7 +133,7 @@ class Recipe(Table):
     def after(self, start: Path) -> "Recipe":
         """The same, going on from the run of the stage before."""
         text = self.text.model_copy(update={"start": str(start)})
-        return self.model_copy(update={"text": text, "stages": ()})
+        return self.model_copy(update={"text": text})
 
     @property
     def inputs(self) -> frozenset[str]:
@@ -157,6 +157,8 @@ def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
     table = read_recipe(name)
     for override in overrides:
         _lay_over(table, override)
+        if override.startswith("text.start=") and override != f"text.start={STAGES}":
+            table.pop("stages", None)  # another start is in their place
     try:
         return Recipe.model_validate(table)
     except ValidationError as error:
