@@ -16,8 +16,8 @@ LONGEST_PAGE = 16 << 20  # bytes
 _LEFT_OUT = re.compile(
     r"<(script|style|code|pre|svg|template|textarea)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
-_LANGUAGE = re.compile(r"""<html\b[^>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^<>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
+_LANGUAGE = re.compile(r"""<html\b[^<>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})""", re.IGNORECASE)
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:

@@ -26,6 +26,7 @@ UNREVIEWED_STATES = frozenset(
         "needs-review-translation",
     }
 )
+MOST_SEGMENTS = 256  # of a unit; one with more is a single text
 SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
 
 
@@ -43,7 +44,7 @@ def _pairs(unit: xml.Element) -> Iterator[Pair]:
         source, target = holder.first("source"), holder.first("target")
         divided = holder.first("seg-source")
         marks = _marks(divided)
-        if len(marks) > 1:
+        if 1 < len(marks) <= MOST_SEGMENTS:
             translated = _marks(target)
             for name, mark in marks.items():
                 yield Pair(holder, mark, translated.get(name), name)

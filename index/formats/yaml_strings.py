@@ -12,6 +12,7 @@ from index.formats.keyed import Contents, Keyed, String
 from index.formats.sentence import DEEPEST_JSON
 from index.languages import is_named
 
+LONGEST_FILE = 512 << 10  # bytes, which take seconds
 STRING_TAG = "tag:yaml.org,2002:str"
 # What is surely text without quotation marks.
 _PLAIN = re.compile(
@@ -20,6 +21,8 @@ _PLAIN = re.compile(
 
 
 def _parse(label: str, content: bytes) -> Contents:
+    if len(content) > LONGEST_FILE:
+        raise CorpusError(f"{label}: longer than {LONGEST_FILE} bytes: divide it")
     text, charset = decoded(label, content)
     try:
         root = yaml.compose(text, yaml.SafeLoader)

@@ -12,6 +12,9 @@ SECONDS = 5  # of processor time; what is tried here took minutes
 COUNT = 90_000
 TU, UNIT = b'<tu><tuv xml:lang="en"><seg>', b"<trans-unit><source>"
 
+SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><seg-source>%b</seg-source>
+</trans-unit></file></xliff>"""
+
 
 @pytest.mark.parametrize(
     ("name", "content"),
@@ -24,6 +27,24 @@ TU, UNIT = b'<tu><tuv xml:lang="en"><seg>', b"<trans-unit><source>"
         ("x.txt", b"a\n" * COUNT),
         ("x.json", b"[" + b'"a",' * COUNT + b'"a"]'),
         ("x.tmx", b"<tmx><body>%b%b%b</body></tmx>" % (TU * 80, b"a" * COUNT, b"</seg></tuv></tu>" * 80)),
+        ("x.xlf", SEGMENTS % b"".join(b"<mrk mtype='seg' mid='%d'>a</mrk>" % n for n in range(9000))),
+        ("x.html", b"<" * COUNT),
+        ("x.html", b"<html " * COUNT),
+        ("x.html", b"<meta " * COUNT),
+        ("x.html", b"<script>" * COUNT),
+        ("x.html", b"<b>" * COUNT + b"a" + b"</b>" * COUNT),
+        ("x.properties", b"\\" * COUNT),
+        ("x.properties", b"a " * COUNT),
+        ("x.strings", b"/*" * COUNT),
+        ("x.strings", b'"' * COUNT),
+        ("x.srt", b"00:" * COUNT),
+        ("x.srt", b"00:00:01,000" + b" " * COUNT),
+        ("x.xml", b"<resources><string>%b</string></resources>" % (b'"' * COUNT)),
+        ("x.xml", b"<resources><string>%b</string></resources>" % (b"<b>a</b>" * COUNT)),
+        ("x.yml", b"[" * COUNT),
+        ("x.yml", b"a: " * COUNT),
+        ("x.yml", b"a: b\n" * COUNT * 2),
+        ("x.xcstrings", b'{"strings":{%b}}' % b",".join(b'"%d":{}' % n for n in range(COUNT // 2))),
         ("x.xlf", b"<xliff>%b%b%b</xliff>" % (UNIT * 99, b"a" * COUNT, b"</source></trans-unit>" * 99)),
     ],
 )
