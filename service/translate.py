@@ -137,5 +137,8 @@ def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> I
 
 
 def _reasons(answer: "Answer") -> Iterable[str]:
-    if answer.original is not None and answer.similarity is not None:
-        yield f"      from the corpus, for {answer.original.text!r} ({100 * answer.similarity:.0f}% match)"
+    if answer.original is not None:
+        alike = "" if answer.similarity is None else f" ({100 * answer.similarity:.0f}% match)"
+        yield f"      from the corpus, for {answer.original.text!r}{alike}"
+    elif answer.gloss is not None:
+        yield f"      says {answer.gloss!r}"

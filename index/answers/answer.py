@@ -88,6 +88,13 @@ class Answer(BaseModel):
         default=None,
         description="The sentence whose translation it is in the corpus; null if the encoder found it.",
     )
+    gloss: str | None = Field(
+        default=None,
+        exclude_if=lambda known: known is None,
+        description="What it says, in the language of the text: the corpus's own translation of it into that "
+        "language, if there is one.",
+        examples=["A dog runs on the beach."],
+    )
     differs: Differs | None = Field(
         default=None,
         exclude_if=lambda known: known is None,

@@ -262,8 +262,9 @@ class Translator:
             table, asked, index.features, words, self.confidence.lengths, (source, target), self._token_scores
         )
         chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
-        # A sentence of the memory is as sure as it is alike, unless its words say that it is surer.
-        remembered = (similarity == 1) | (similarity >= chances) | (memory_alone & (similarity > 0))
+        # What the corpus has in the question's own language comes before what was found across languages,
+        # unless it is unlikely and the other is not.
+        remembered = (similarity >= np.minimum(chances, MIN_CONFIDENCE)) | memory_alone
         remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
@@ -376,6 +377,7 @@ class Translator:
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
+                    gloss=original.text if original else self._gloss(index, row, memory),
                     differs=with_contrasts(
                         differs[place], contrasting.get(before, ()), asked.bare[question], text
                     ),
@@ -384,6 +386,11 @@ class Translator:
                 )
             )
         return list(map(tuple, answers))
+
+    def _gloss(self, index: SentenceIndex, row: int, source: SentenceIndex | None) -> str | None:
+        """What a sentence says in the language `source`, if the corpus says it."""
+        rows = index.translations(row, source) if source is not None else []
+        return source.text(rows[0]) if source is not None and rows else None
 
     def _translated_words(
         self, words: Sequence[str], source: str, target: str, counts: Sequence[int]

@@ -37,6 +37,7 @@ function answerItem(code, answer) {
     element("p", { class: "answer-text", lang: code, dir: "auto" }, ...marked(answer.text, answer.differs?.answer)),
     element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
       element("span", { class: "actions" }, copyButton(answer.text))));
+  if (answer.gloss && !answer.original) item.append(element("p", { class: "gloss" }, `Says: ${answer.gloss}`));
   const missing = answer.differs?.question ?? [];
   if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
   if (answer.penalties?.length) item.append(element("p", { class: "missing" }, `Differs in ${answer.penalties.join(", ")}.`));
@@ -52,8 +53,8 @@ function answerItem(code, answer) {
 function origin({ id, match, original, similarity, metadata: { file } }) {
   const place = element("span", { class: "place" }, file ? `${file} · ${id}` : id);
   if (!original) return [place];
-  const alike = match === "exact" ? "this very text" : `a ${Math.round(similarity * 100)}% match`;
-  return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”, ${alike}.`), place];
+  const alike = match === "exact" ? ", this very text" : similarity === null ? "" : `, a ${Math.round(similarity * 100)}% match`;
+  return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”${alike}.`), place];
 }
 
 function joined(words) {
@@ -61,12 +62,12 @@ function joined(words) {
 }
 
 // What kind of answer it is, with at most one percentage.
-function kind({ match, original, similarity, confidence }) {
+function kind({ match, original, confidence }) {
   const label = (text) => element("span", { class: "said" }, text);
   const share = (value, title) => element("span", { class: "percent", title }, percent(value));
   if (match === "exact") return [label("from your corpus")];
-  if (original) return [label("from your corpus"), bar(similarity), share(similarity, "How alike your text and the sentence of the corpus are")];
   if (match === "near") return [label("same scene, other details")];
+  if (original) return [label("from your corpus"), bar(confidence), share(confidence, "Estimated probability that it means the same")];
   const [, likelihood] = LIKELIHOODS.find(([from]) => confidence >= from);
   return [label(likelihood), bar(confidence), share(confidence, "Estimated probability that this is a translation")];
 }

@@ -71,3 +71,36 @@ def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> 
 def test_what_was_approved_comes_back_exactly(translators: Sequence[Translator], phrase: str) -> None:
     (first, *_) = translators[0].sentences([phrase], "en", "de", 3)[0]
     assert (first.text, first.match, first.confidence) == (PHRASES[phrase], "exact", 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("Take one tablet before each meal.", "Take one tablet before meals."),
+        ("You can give the child milk.", "You may give the child milk."),
+        ("Please press the button twice.", "Press the button twice."),
+    ],
+)
+def test_what_means_the_same_gets_the_approved_sentence(
+    translators: Sequence[Translator], question: str, phrase: str
+) -> None:
+    """With the approved sentence in the asker's language, so that he sees what will be said."""
+    (first, *_) = translators[0].sentences([question], "en", "de", 3)[0]
+    assert first.text == PHRASES[phrase]
+    assert first.match in ("memory", "paraphrase")
+    assert first.original is not None
+    assert first.original.text == first.gloss == phrase
+    assert first.confidence >= MIN_CONFIDENCE
+
+
+def test_what_has_nothing_to_do_with_it_gets_no_answer(translators: Sequence[Translator]) -> None:
+    for translator in translators:
+        (answers,) = translator.sentences(["The quarterly figures were published."], "en", "de", 3)
+        assert {answer.match for answer in answers} == {"near"}
+
+
+def test_an_answer_says_in_the_askers_language_what_it_says(translators: Sequence[Translator]) -> None:
+    said = {target: source for source, target in PHRASES.items()}
+    aligned, plain = (translator.sentences(["A dog."], "en", "de", 6)[0] for translator in translators)
+    assert [answer.gloss for answer in aligned] == [said[answer.text] for answer in aligned]
+    assert {answer.gloss for answer in plain} == {None}
