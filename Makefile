@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 INDEX := var/index
 LANGUAGES := en de pt zh ar tr fr cs es uk hi
-CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
+CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt --corpus $(l)=corpora/phrases/phrases.tsv)
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-fast install install-dev index lint types imports check format reference pins coverage hooks clean
@@ -19,7 +19,7 @@ serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve 
 index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
 
 $(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) corpora/phrases/phrases.tsv | $(VENV)/base
-	$(BIN)/passepartout index build --encoder models/small --keep language --aligned $(CORPORA) --corpus corpora/phrases/phrases.tsv --out $(INDEX)
+	$(BIN)/passepartout index build --encoder models/small --keep language --aligned $(CORPORA) --out $(INDEX)
 	@touch $@
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)
