@@ -51,6 +51,7 @@ class NewSentence(RequestModel):
     text: Annotated[str, Field(min_length=1, max_length=100_000, description="The sentence itself.")]
     metadata: dict[str, Any] = Field(
         default_factory=dict,
+        max_length=100,
         description="Anything else to store; answers return it. The names "
         f"{', '.join(sorted(RESERVED_COLUMNS))} are reserved.",
     )

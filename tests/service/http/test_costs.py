@@ -1,11 +1,15 @@
 """No request under the limits holds up the event loop, or takes much memory, whatever it holds."""
 
 import asyncio
+import contextlib
 import gc
+import http.client
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import get_args
@@ -36,8 +40,11 @@ from tests.service.http.costly import (
     costly_jobs,
     costly_queries,
     costly_requests,
+    file_to_fill,
     filled,
+    translation,
 )
+from tests.service.server import serving
 
 HELD = 0.05  # seconds that one turn of the loop may take, of the thread's own time: the machine is shared
 CALIBRATION = 0.01  # seconds that `calibrate` takes where those are meant
@@ -205,3 +212,41 @@ def chooses(route: APIRoute) -> bool:
 
 def matches(route: APIRoute, method: str, path: str) -> bool:
     return route.matches({"type": "http", "method": method, "path": path})[0] is Match.FULL
+
+
+def test_a_crowd_with_large_files_takes_no_more_than_three_of_them(remembering_dir: Path) -> None:
+    """Those beyond get 503 before their file is read; who asks for a sentence is answered."""
+    lines = b"".join(
+        b"The dog sleeps in house %d.%b\n" % (number, b" Well." * 130) for number in range(4_900)
+    )
+    file = file_to_fill("lines.txt", lines)
+    with serving(remembering_dir) as (address, process):
+        host, port = address.removeprefix("http://").split(":")
+
+        def post(request: Costly) -> int:
+            connection = http.client.HTTPConnection(host, int(port), timeout=120)
+            with contextlib.closing(connection):
+                try:
+                    connection.request(
+                        "POST", request.path, request.body, {"Content-Type": request.content_type}
+                    )
+                    return connection.getresponse().status
+                except ConnectionError:  # refused while it still sends, without a proxy
+                    return 503
+
+        post(file)
+        calm = peak(process.pid)
+        question = Costly("", SENTENCE, translation("text", ["The dog sleeps."]))
+        with ThreadPoolExecutor(36) as clients:
+            files = [clients.submit(post, file) for _ in range(32)]
+            asked = [post(question) for _ in range(10)]
+        statuses = Counter(sent.result() for sent in files)
+        assert statuses.keys() == {200, 503}
+        assert asked == [200] * 10
+        assert peak(process.pid) - calm < 3 * GROWN
+
+
+def peak(pid: int) -> int:
+    """The most memory that a process has had, in kB."""
+    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
