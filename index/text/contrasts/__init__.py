@@ -80,10 +80,12 @@ def _rearranged(question: str, answer: str, language: str) -> Contrast | None:
     if partners is None:
         return None
     order = [place for place in partners if place is not None]
+    # An inflected word ends otherwise; one that ends alike is misspelled.
     changed = {
-        place: word for word, place in zip(answered, partners, strict=True)
-        if place is not None and word != asked[place]
-    }  # fmt: skip
+        place: word
+        for word, place in zip(answered, partners, strict=True)
+        if place is not None and word[-1] != asked[place][-1]
+    }
     if order == sorted(order):
         if not changed:
             return None

@@ -73,6 +73,7 @@ def test_opposites_across_languages(question: str, target: str, answer: str, axi
         ("A man and a woman dance.", "A man dances."),
         ("It's cold, isn't it?", "It's cold."),
         ("No problem.", "Sure."),
+        ("The dog sleps here.", "The dog sleeps here."),
     ],
 )
 def test_no_contrast(question: str, answer: str) -> None:

@@ -372,7 +372,7 @@ def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_dir: Pat
     with serving(remembering_dir) as (address, _):
         asked = {
             "kind": "sentence",
-            "text": "The dogs sleeps.",
+            "text": "The dog sleps.",
             "source": "en",
             "target": "de",
             "least": "90",
