@@ -63,7 +63,7 @@ def test_an_internal_error_reveals_nothing(
         raise RuntimeError("secret /etc/path")
 
     with TestClient(create_app(Settings(), translator)) as client:
-        monkeypatch.setattr(translator, "begin", broken)
+        monkeypatch.setattr(translator, "answer", broken)
         request = {"text": "A dog.", "source": "en", "target": "de"}
         answer = client.post("/translate/sentence", json=request, headers={"X-Request-ID": "mine-1"})
     assert answer.status_code == 500
