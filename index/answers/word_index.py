@@ -152,6 +152,8 @@ class WordIndex:
         """(n, d) the unit vectors of rows."""
         if self.vectors is None:
             return np.zeros((0, self._encoder.dimension), np.float32)
+        if not len(self.vectors):  # FAISS has no row to give
+            return self._added[rows]
         vectors = self.vectors.reconstruct(np.minimum(rows, len(self.vectors) - 1))
         added = rows >= len(self.vectors)
         vectors[added] = self._added[rows[added] - len(self.vectors)]
