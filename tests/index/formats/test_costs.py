@@ -56,7 +56,7 @@ COSTLY: dict[str, tuple[str, str | None]] = {
         CLDR.format(
             "<language type='de'/>", f"<annotation cp='a'>{'|' * 500_000}</annotation>" + NAME * 9_999
         ),
-        None,
+        "metadata longer than",
     ),
     "merged.po": (PO.format("utf-8", "") + entries("#: a:{}\n"), None),
     "comments.po": (PO.format("utf-8", "") + entries("#. {}\n"), None),
