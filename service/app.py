@@ -30,7 +30,7 @@ from service.api.operations import router as operations
 from service.api.phrases import router as phrases
 from service.api.teaching import router as teaching
 from service.engine.batching import Batcher, Bounds
-from service.engine.cache import open_cache
+from service.engine.cache import Cache, MemoryCache
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.access import Access
@@ -210,3 +210,16 @@ def _open_jobs(settings: Settings) -> "JobQueue | None":
     from service.jobs.queue import JobQueue  # imported on use, to save RQ's memory
 
     return JobQueue(settings.jobs_url.get_secret_value())
+
+
+def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
+    """Open the cache that the settings ask for: Redis if they name one, else the process's memory."""
+    if settings.redis_url is None:
+        return MemoryCache(settings.cache_bytes, limits.CACHE_SECONDS)
+    from service.engine.redis_cache import RedisCache  # redis costs memory: only where it is used
+
+    secret = settings.cache_secret.get_secret_value().encode() if settings.cache_secret else b""
+    if not secret:
+        log.warning("whoever can write to Redis can choose answers: set PASSEPARTOUT_CACHE_SECRET")
+    rejected = metrics.rejected if metrics else lambda: None
+    return RedisCache(settings.redis_url.get_secret_value(), secret, limits.CACHE_SECONDS, rejected)

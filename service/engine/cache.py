@@ -1,6 +1,5 @@
 """The cache of answers: in the memory of this process, or in Redis (redis_cache.py) for all processes."""
 
-import logging
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +9,6 @@ from cachetools import TTLCache
 
 from index.answers.answer import Answers
 from index.answers.request import Kind
-from service import limits
-from service.observability.metrics import Metrics
-from service.settings import Settings
-
-log = logging.getLogger("passepartout.cache")
 
 
 class CacheKey(NamedTuple):
@@ -95,16 +89,3 @@ class MemoryCache:
 
     async def close(self) -> None:
         self._answers.clear()
-
-
-def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
-    """Open the cache that the settings ask for: Redis if they name one, else the process's memory."""
-    if settings.redis_url is None:
-        return MemoryCache(settings.cache_bytes, limits.CACHE_SECONDS)
-    from service.engine.redis_cache import RedisCache  # redis costs memory: only where it is used
-
-    secret = settings.cache_secret.get_secret_value().encode() if settings.cache_secret else b""
-    if not secret:
-        log.warning("whoever can write to Redis can choose answers: set PASSEPARTOUT_CACHE_SECRET")
-    rejected = metrics.rejected if metrics else lambda: None
-    return RedisCache(settings.redis_url.get_secret_value(), secret, limits.CACHE_SECONDS, rejected)

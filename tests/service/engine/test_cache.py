@@ -8,7 +8,8 @@ import tracemalloc
 import pytest
 
 from index.answers.answer import Answer, Answers
-from service.engine.cache import CacheKey, MemoryCache, open_cache, size_of
+from service.app import open_cache
+from service.engine.cache import CacheKey, MemoryCache, size_of
 from service.engine.redis_cache import shared_key
 from service.settings import Settings
 

@@ -13,7 +13,8 @@ import pytest
 from redis import Redis
 
 from service import redis_connection
-from service.engine.cache import CacheKey, open_cache
+from service.app import open_cache
+from service.engine.cache import CacheKey
 from service.engine.redis_cache import Entry, RedisCache, shared_key
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
