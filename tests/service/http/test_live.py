@@ -23,7 +23,9 @@ from index.storage.versions import VERSIONS, current, next_version, publish, ser
 from tests.service.server import serving
 from tests.waiting import until
 
-BODY = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
+BODY = json.dumps(
+    {"text": "A small dog runs on the beach.", "source": "en", "target": "de", "min_confidence": 0}
+).encode()
 JSON = {"Content-Type": "application/json"}
 MARK = " (second)"
 CLIENTS = 4

@@ -157,7 +157,7 @@ def test_near_answers_and_differences_are_shown(page: Page) -> None:
             given["match"] = kind
             given["differs"] = {"question": ["beach"], "answer": [given["text"].split()[1]]}
         first = answer["results"][0]["translations"]["de"][0]
-        first |= {"original": {"text": "A dog.", "id": "en:1"}, "similarity": 0.8, "penalties": ["numbers"]}
+        first |= {"original": {"text": "A dog.", "id": "en:1"}, "confidence": 0.8, "penalties": ["numbers"]}
         route.fulfill(json=answer)
 
     page.route("**/translate/sentence", near)

@@ -24,20 +24,14 @@ ADAPTED = (
     "text={'encoder': 'adapted', 'width': 16}".replace("'", '"'),
     'objectives.orthogonality={"weight": 0.1}',
 )
-WRITING = (
-    *FROZEN,
-    'objectives.denoising={"weight": 0.3}',
-    'objectives.back_translation={"weight": 0.3}',
-)
 PAIRED = ("data.pictures=shared", 'objectives.paired={"weight": 0.5}')
-# Dropout, token dropout, masks, noise and translations drawn by chance in all of them.
+# Dropout, token dropout, masks and noise drawn by chance in all of them.
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "bag": (BAG,),
     "transformer": (TRANSFORMER, *FROZEN),
     "shared pass": (TRANSFORMER, *FROZEN, "objectives.cloze.shared_pass=true"),
     "tuned": (TRANSFORMER,),
     "adapted": (BAG, *ADAPTED),
-    "writing": (TRANSFORMER, *WRITING),
     "paired": (BAG, *PAIRED),
     "halves": (BAG, 'objectives.halves={"weight": 0.3}'),
 }
@@ -198,7 +192,7 @@ def test_bfloat16_is_for_gpus_unless_asked_for(tmp_path: Path, monkeypatch: pyte
     assert not uses_bfloat16(refused, gpu)
 
 
-@pytest.mark.parametrize("name", ["bag", "transformer", "writing"])
+@pytest.mark.parametrize("name", ["bag", "transformer"])
 def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_path: Path) -> None:
     made = loop(data, tmp_path, *SYSTEMS[name])
     (chunk,) = chunks(made, 0)
@@ -214,9 +208,7 @@ def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_pa
     assert (norms - 1).abs().max() < 1e-5, "unit rows to float32's precision"
     found = engine.backward([chunk])
     assert all(value.dtype == torch.float32 for value in found.values())
-    # Back-translation writes other words when a logit moves a little.
-    same = [n for n in full if n != "back_translation"]
-    assert [found[n].item() for n in same] == pytest.approx([full[n].item() for n in same], rel=0.03)
+    assert [found[n].item() for n in full] == pytest.approx([full[n].item() for n in full], rel=0.03)
     if name == "transformer":
         exact = made.engine.forward(chunk, made.run.recipe.objectives)
         assert not torch.equal(exact["cloze"][0], step["cloze"][0]), "it was computed otherwise"
