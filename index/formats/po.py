@@ -22,6 +22,7 @@ LINE_WIDTH = 76  # of a line, as gettext wraps
 MOST_PLURALS = 16  # forms; Arabic has 6
 NO_CHARSET = b"CHARSET"  # of a template
 _CHARSET = re.compile(rb'charset=([^\s"\\;]+)')
+_NEXT_ENTRY = re.compile(r"^(?=#|msgid|msgctxt|domain)", re.MULTILINE)
 _TOKEN = re.compile(
     r"""(?P<obsolete>\#~[ \t]*(?!\|))
     |(?:(?P<string>"(?:[^"\\\n]++|\\.)*+")
@@ -126,6 +127,11 @@ def entries(text: str) -> Iterator[Entry]:
             part.end, length = token.end("string"), length + len(token[0])
             if length > LONGEST_ENTRY and entry.bad is None:
                 entry.bad = BadUnit(line, f"an entry longer than {LONGEST_ENTRY} characters: divide it")
+                following = _NEXT_ENTRY.search(text, token.end())
+                end = following.start() if following else len(text)
+                line += text.count("\n", place, end)
+                place = end
+                continue
         obsolete = kind == "obsolete" or (obsolete and "\n" not in token[0])
         line += token[0].count("\n")
         place = token.end()
