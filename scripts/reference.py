@@ -183,9 +183,9 @@ def recipes() -> str:
         for model in _tables(field, made):
             parts += [f"## `[{name}]`", "", *_model(made[model])]
         if name == "text":
-            for encoder, settings in ENCODERS.items():
+            for encoder, settings in sorted(ENCODERS.items()):
                 parts += [f'## `[text]`, encoder = "{encoder}"', "", *_model(settings.model_json_schema())]
-    for name, objective in OBJECTIVES.items():
+    for name, objective in sorted(OBJECTIVES.items()):
         parts += [f"## `[objectives.{name}]`", "", *_model(_objective(objective))]
     return "\n".join(parts)
 

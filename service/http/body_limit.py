@@ -13,6 +13,8 @@ MAX_LENGTH_DIGITS = 18  # read of a declared length
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `length` bytes; `longer` has other limits for some paths.
 
+    413, too, for one with more values than texts can have: JSON that is all brackets and commas takes the
+    event loop several times as long as JSON that is text, to read and to refuse. `longer` are paths of files.
     400 for a query of more than MAX_QUERY_BYTES, which FastAPI would parse for every route. Starlette's own
     limit of bodies answers in plain text, whatever the application says.
     """
@@ -32,14 +34,20 @@ class BodyLimit:
         if (declared_length(scope["headers"]) or 0) > length:
             await _too_long(length).response(scope)(scope, receive, send)
             return
-        received = 0
+        received = marks = 0
+        most_marks = length if scope["path"] in self.longer else limits.MAX_BODY_MARKS
 
         async def bounded_receive() -> Message:
-            nonlocal received
+            nonlocal received, marks
             message = await receive()
-            received += len(message.get("body", b""))
+            body = message.get("body", b"")
+            received += len(body)
+            marks += sum(map(body.count, (b"[", b"{", b",")))
             if received > length:
                 raise _too_long(length)
+            if marks > most_marks:
+                detail = f"body has more than {most_marks} brackets and commas: send fewer values"
+                raise ProblemError(ProblemType.BODY_TOO_LARGE, detail)
             return message
 
         await self.app(scope, bounded_receive, send)

@@ -59,7 +59,7 @@ class Recipe(Table):
         open_rooms()
         unknown = sorted(set(tables) - set(OBJECTIVES))
         if unknown:
-            raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
+            raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(sorted(OBJECTIVES))}")
         return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
 
     @field_validator("transfer", mode="before")
@@ -79,7 +79,7 @@ class Recipe(Table):
         open_rooms()
         name = table.get("encoder")
         if name not in ENCODERS:
-            raise ValueError(f"unknown encoder {name}; there are {', '.join(ENCODERS)}")
+            raise ValueError(f"unknown encoder {name}; there are {', '.join(sorted(ENCODERS))}")
         return _table(ENCODERS[name], table, "text")
 
     @model_validator(mode="after")

@@ -44,6 +44,8 @@ def costly_requests() -> Iterator[Costly]:
             yield Costly(f"{name} of {value[:8].decode()}", path, filled(b'{"%b":[' % field, value, b"]}"))
         yield Costly(f"{name}, unknown fields", path, b"{%b}" % fields(45_000))
         yield Costly(f"{name}, as many as are read", path, filled(b'{"%b":[' % field, b"1", b"]}", 1200))
+        most = filled(b'{"%b":[' % field, b"[]", b"]}", 3 * limits.MAX_BODY_MARKS // 2 - 20)
+        yield Costly(f"{name}, as many lists as are parsed", path, most)
         yield Costly(f"{name}, as many fields as are read", path, b"{%b}" % fields(600))
         yield Costly(f"{name}, nested", path, b"[" * LONGEST_BODY)
         yield Costly(f"{name}, a long text", path, filled(b'{"%b":"' % field, b"\\n", b'"}', joint=b""))

@@ -37,3 +37,19 @@ def test_a_head_without_a_length() -> None:
 def test_a_long_query_is_refused(client: TestClient, path: str) -> None:
     assert client.get(f"{path}?{'a' * limits.MAX_QUERY_BYTES}").status_code != 400
     assert client.get(f"{path}?{'a' * (limits.MAX_QUERY_BYTES + 1)}").status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/translate/sentence", "/translate/word", "/translate", "/detect"])
+def test_a_body_that_is_all_values_is_refused(client: TestClient, path: str) -> None:
+    def status(values: int) -> int:
+        body = b'{"text":["a"],"nothing":[%b]}' % b",".join([b"1"] * values)
+        return client.post(path, content=body, headers={"Content-Type": "application/json"}).status_code
+
+    # {, [, [ and the comma after the text; one comma fewer than there are values
+    assert status(limits.MAX_BODY_MARKS - 3) in (400, 422)
+    assert status(limits.MAX_BODY_MARKS - 2) == 413
+
+
+def test_commas_of_a_text_are_no_values(client: TestClient) -> None:
+    body = {"text": ["a dog, a cat, and " * 50] * 256, "source": "en", "target": "de"}
+    assert client.post("/translate/sentence", json=body).status_code == 200
