@@ -18,7 +18,7 @@ import click
 
 from benchmarks.servers import serving
 from index.answers.answer import Answers
-from service.client.client import Client
+from service.client import Client
 
 FOLDER = Path(__file__).parents[1] / "tests" / "people"
 ANSWERS_SHOWN = 3

@@ -19,8 +19,8 @@ from pydantic import BaseModel
 
 from index import errors
 from passepartout import COMMANDS
+from service import client
 from service.app import create_app
-from service.client import calls, client
 from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.encoders.base import ENCODERS
@@ -221,16 +221,15 @@ def problems() -> str:
 
 def python_client() -> str:
     parts = ["# Python client", "", GENERATED, "", "`pip install 'passepartout[client]'`", ""]
-    for module in (client, calls):
-        parts += [f"## {module.__name__}", "", *_prose(module.__doc__ or "")]
-        for name, client_class in inspect.getmembers(module, inspect.isclass):
-            if client_class.__module__ == module.__name__ and not name.startswith("_"):
-                parts += _class(name, client_class)
+    parts += _prose(client.__doc__ or "")
+    for name, client_class in inspect.getmembers(client, inspect.isclass):
+        if client_class.__module__ == client.__name__:
+            parts += _class(name, client_class)
     return "\n".join(parts)
 
 
 def _class(name: str, client_class: type) -> Iterator[str]:
-    yield f"### {name}"
+    yield f"## {name}"
     yield ""
     if text := client_class.__doc__ and inspect.getdoc(client_class):
         yield from _prose(text)

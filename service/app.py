@@ -22,13 +22,11 @@ from index.errors import PassepartoutError
 from service import limits
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
-from service.api.concordance import router as concordance
+from service.api.corpus import router as corpus
 from service.api.files import router as files
 from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
 from service.api.operations import router as operations
-from service.api.phrases import router as phrases
-from service.api.teaching import router as teaching
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, MemoryCache
 from service.engine.engine import Engine
@@ -93,7 +91,7 @@ def create_app(
     app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
-    routers = (operations, concordance, phrases, libretranslate, files, teaching, amagama, admin)
+    routers = (operations, corpus, libretranslate, files, amagama, admin)
     for router in (*routers, page_router()):
         app.include_router(router)
     add_handlers(app)

@@ -11,7 +11,6 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request as HttpRequest
 
 from index.errors import BundleError, UsageError
-from index.formats.registry import FORMATS
 from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
@@ -22,10 +21,11 @@ from service.engine.index_manager import IndexManager
 from service.http.bodies import media_type, unsupported
 from service.http.problems import ProblemError, ProblemType
 from service.jobs import ReusedError, UnreachableError
-from service.jobs.spool import DiskFullError, FullError, Spool, open_spool
-from service.schemas import ERRORS_SHOWN, FieldError
+from service.jobs.spool import DiskFullError, FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
     IDEMPOTENCY_KEY,
+    IF_MATCH,
+    UPLOADED_FORMATS,
     Add,
     Build,
     Job,
@@ -38,13 +38,13 @@ from service.schemas.jobs import (
     Version,
     Versions,
 )
+from service.schemas.problems import ERRORS_SHOWN, FieldError
 
 # What the middleware has checked already: for the description alone.
 ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
 OCTET_STREAM = "application/octet-stream"
-WITHOUT_LANGUAGE = ("txt",)  # formats that do not say which language they are in
 RETRY_AFTER = 5  # seconds, where Redis does not answer
 Result = TypeVar("Result")
 JobId = Annotated[str, Path(description="The id that the job was given.")]
@@ -113,16 +113,27 @@ async def submit(
             description="An id of your choice for this change: sent again, it returns the first job.",
         ),
     ] = None,
+    if_match: Annotated[
+        str | None,
+        Header(
+            pattern=IF_MATCH,
+            description="The version that the change is made for, as answers name it in `index`. If the "
+            "index has another one by then, nothing is changed.",
+        ),
+    ] = None,
 ) -> Job:
     """Queue a job: a change, a build, a rollback, a lesson or a clean-up. Jobs run one after another.
 
     The version that a job makes is served as soon as it is complete.
     """
-    spec = Spec(request=body, by=request.scope["state"]["key"])
+    version = if_match.strip('"') if if_match else None
+    spec = Spec(request=body, by=request.scope["state"]["key"], version=version)
     job_id = jobs.id_of(spec.by, idempotency_key)
     try:
         if idempotency_key and (job := await _ask(partial(jobs.sent, spec, job_id))):
             return job  # whose uploads may be used up
+        if version is not None and version != await asyncio.to_thread(current, settings.index):
+            raise ProblemError(ProblemType.OUTDATED)
         await _check(body, engine, open_spool(settings))
         return await _ask(partial(jobs.submit, spec, job_id))
     except ReusedError:
@@ -155,21 +166,23 @@ async def cancel(job_id: JobId, jobs: JobsNow) -> Job:
 
 def _check_options(options: UploadOptions, engine: Engine) -> None:
     """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
-    form, language = options.format, options.language
+    if not options.name and not options.format:
+        raise _invalid("name", "name is missing: give the name of the file, or its format")
+    form, language = format_of_upload(options), options.language
+    if form is not None and form.name not in UPLOADED_FORMATS:
+        raise _invalid("name", f"name: {form.name} cannot be uploaded, but {', '.join(UPLOADED_FORMATS)}")
     if language is not None and engine.languages.find(language) != language:
         error = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])
-    if language is None and form in WITHOUT_LANGUAGE:
-        raise _invalid(
-            "language", f"language is missing: {form} does not say which language its sentences are in"
-        )
+    if language is None and form is not None and form.name == "txt":
+        raise _invalid("language", "language is missing: text does not say which language it is in")
     if options.columns is not None:
         try:
             columns_of(options.columns)
         except UsageError as error:
             raise _invalid("columns", f"columns: {error}") from None
-        if not FORMATS[form].table:
-            raise _invalid("columns", f"columns: {form} has none: leave columns out")
+        if form is None or not form.table:
+            raise _invalid("columns", "columns: only tables have some: leave columns out")
 
 
 async def _check(body: Request, engine: Engine, spool: Spool) -> None:

@@ -26,7 +26,8 @@ from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
 from service.http.problems import ProblemError, ProblemType, overloaded
 from service.malloc import trim_heap
-from service.schemas import FieldError, TranslatedFile
+from service.schemas.problems import FieldError
+from service.schemas.responses import TranslatedFile
 from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])

@@ -29,7 +29,6 @@ from service.api.libretranslate_schemas import (
     TRANSLATE_BODY,
     Detected,
     DetectRequest,
-    Failure,
     LibreTranslateHealth,
     Translated,
     TranslateRequest,
@@ -39,7 +38,7 @@ from service.engine.engine import Engine
 from service.http.access import check_body_key
 from service.http.bodies import read_fields, validation_error
 from service.http.problems import ProblemError, ProblemType, brief
-from service.schemas import FieldError
+from service.schemas.problems import Failure, FieldError
 from service.settings import Settings
 
 FAILURES: dict[int | str, dict[str, Any]] = {"default": {"model": Failure, "description": "What went wrong."}}

@@ -81,12 +81,6 @@ class Translated(BaseModel):
     )
 
 
-class Failure(BaseModel):
-    """LibreTranslate's shape of an error."""
-
-    error: str = Field(description="What is wrong with this request and what to change.")
-
-
 class LibreTranslateHealth(BaseModel):
     """The service can translate."""
 

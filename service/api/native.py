@@ -1,6 +1,8 @@
-"""The native API: translate sentences and words, list languages."""
+"""The native API: translate sentences and words, list languages and the pictures to teach one with."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from index.answers.answer import SentenceResponse, WordResponse
@@ -12,9 +14,11 @@ from service import limits
 from service.api.dependencies import get_engine
 from service.api.validation import check_sizes
 from service.http.problems import PROBLEMS
-from service.schemas import Language, Quality
+from service.schemas.responses import Language, Quality, TeachingPicture, TeachingPictures
 
 router = APIRouter(responses=PROBLEMS)
+
+MOST_PICTURES = 300
 
 
 @router.post("/translate/sentence", summary="Translate sentences")
@@ -58,6 +62,26 @@ async def languages(request: Request) -> list[Language]:
         )
         for language in translator.languages
     ]
+
+
+@router.get("/teach/pictures", summary="List pictures to teach a language with")
+async def teaching_pictures(
+    request: Request,
+    count: Annotated[
+        int, Query(ge=1, le=MOST_PICTURES, description="Highest number of pictures.")
+    ] = MOST_PICTURES,
+) -> TeachingPictures:
+    """List what to caption first to teach the encoder a language (`teach` of POST /admin/jobs).
+
+    The list is empty if the encoder carries no pictograms.
+    """
+    engine = await get_engine(request)
+    ordered = await engine.teaching_pictures()
+    return TeachingPictures(
+        model=engine.translator.model,
+        index=engine.translator.version,
+        results=[TeachingPicture(picture=picture, emoji=emoji) for picture, emoji in ordered[:count]],
+    )
 
 
 def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:

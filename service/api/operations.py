@@ -10,7 +10,8 @@ from starlette.responses import PlainTextResponse, Response
 from service.api.dependencies import EngineNow, SettingsNow
 from service.http.problems import ProblemError, ProblemType
 from service.observability.metrics import Metrics, is_loopback
-from service.schemas import Liveness, Problem, Readiness
+from service.schemas.problems import Problem
+from service.schemas.responses import Liveness, Readiness
 
 router = APIRouter()
 

@@ -62,7 +62,7 @@ class Access:
         if self.hosts and path not in HEALTH_PATHS and _host(headers) not in self.hosts:
             raise ProblemError(ProblemType.WRONG_HOST)
         if headers.get(b"sec-fetch-site") == b"cross-site" and not self._may_send(scope, headers):
-            raise ProblemError(ProblemType.FOREIGN)
+            raise ProblemError(ProblemType.FOREIGN_PAGE)
         needs_key = is_admin(path) or (bool(self.keys) and not is_open(path))
         key = _key_of(headers) if needs_key else None
         name = None if key is None else self._name_of(key, path)

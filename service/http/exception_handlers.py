@@ -15,7 +15,7 @@ from starlette.responses import Response
 from index.errors import RequestError, UndetectedLanguageError, UnknownLanguageError
 from service.http.bodies import JSON_TYPE, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, brief
-from service.schemas import FieldError
+from service.schemas.problems import FieldError
 
 BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
 

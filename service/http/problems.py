@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from index.errors import Fault
-from service.schemas import ERRORS_SHOWN, FieldError, Problem
+from service.schemas.problems import ERRORS_SHOWN, FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
@@ -20,122 +20,62 @@ LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
 
 
 class ProblemType(Enum):
-    """Every kind of problem: its slug (the end of `type`), HTTP status, title and what it means."""
+    """Every kind of problem: its HTTP status and what it means. Its `type` and title are made of its name."""
 
-    BAD_JSON = ("bad-json", 400, "Body is not JSON", "The body must be a JSON document in UTF-8.")
-    BAD_REQUEST = ("bad-request", 400, "Bad request", "The request could not be read.")
+    BAD_JSON = 400, "The body must be a JSON document in UTF-8."
+    BAD_REQUEST = 400, "The request could not be read."
     UNAUTHORISED = (
-        "unauthorised",
         401,
-        "No valid API key",
         "This service needs an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
     )
-    FOREIGN = (
-        "foreign-page",
+    FOREIGN_PAGE = (
         403,
-        "Page of another site",
         "A page of another site may not send this: its origin must be in the setting cors_origins.",
     )
-    WRONG_HOST = (
-        "wrong-host",
-        421,
-        "Wrong host",
-        "The setting allowed_hosts does not have the host asked for.",
-    )
-    NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
-    METHOD_NOT_ALLOWED = (
-        "method-not-allowed",
-        405,
-        "Method not allowed",
-        "This path does not take this method; the Allow header lists those it takes.",
-    )
-    TOO_SLOW = ("too-slow", 408, "Too slow", "The body took too long to arrive: send it in one go.")
+    NOT_FOUND = 404, "There is nothing at this path."
+    METHOD_NOT_ALLOWED = 405, "This path does not take this method; the Allow header lists those it takes."
+    TOO_SLOW = 408, "The body took too long to arrive: send it in one go."  # docker/nginx.conf says so
     NO_JOBS = (
-        "no-jobs",
         409,
-        "No job queue",
         "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
     )
     KEY_REUSED = (
-        "key-reused",
         409,
-        "Idempotency key used",
         "The Idempotency-Key has been used for another request: give each change a key of its own.",
     )
-    SPOOL_FULL = (
-        "spool-full",
-        409,
-        "No room for uploads",
-        "Too many uploads are waiting for their jobs: use or delete them.",
-    )
-    BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is larger than the service accepts.")
-    UNSUPPORTED_MEDIA_TYPE = (
-        "unsupported-media-type",
-        415,
-        "Unsupported media type",
-        "The body must be sent as Content-Type: application/json.",
-    )
+    SPOOL_FULL = 409, "Too many uploads are waiting for their jobs: use or delete them."
+    OUTDATED = 412, "The index has another version than If-Match names: read it again, then send the change."
+    BODY_TOO_LARGE = 413, "The body is larger than the service accepts."
+    UNSUPPORTED_MEDIA_TYPE = 415, "The body must be sent as Content-Type: application/json."
+    WRONG_HOST = 421, "The setting allowed_hosts does not have the host asked for."
     INVALID_REQUEST = (
-        "invalid-request",
         422,
-        "Invalid request",
         "A field is missing, unknown, of the wrong type or beyond its limit; `errors` names each.",
     )
-    UNKNOWN_LANGUAGE = (
-        "unknown-language",
-        422,
-        "Unknown language",
-        "The index does not have this language; `errors` lists those it has.",
-    )
-    UNDETECTED_LANGUAGE = (
-        "undetected-language",
-        422,
-        "Language not recognised",
-        "The language of the text could not be detected: give `source`.",
-    )
-    TOO_MANY_REQUESTS = (
-        "too-many-requests",
-        429,
-        "Too many requests",
-        "This client has sent too many requests: try again after Retry-After seconds.",
-    )
-    INTERNAL = ("internal-error", 500, "Internal error", "The service failed; the log has the details.")
-    OVERLOADED = (
-        "overloaded",
-        503,
-        "Overloaded",
-        "Too many requests are waiting: try again after Retry-After seconds.",
-    )
+    UNKNOWN_LANGUAGE = 422, "The index does not have this language; `errors` lists those it has."
+    UNDETECTED_LANGUAGE = 422, "The language of the text could not be detected: give `source`."
+    TOO_MANY_REQUESTS = 429, "This client has sent too many requests: try again after Retry-After seconds."
+    INTERNAL_ERROR = 500, "The service failed; the log has the details."
+    OVERLOADED = 503, "Too many requests are waiting: try again after Retry-After seconds."
     STORE_UNREACHABLE = (
-        "store-unreachable",
         503,
-        "Vector store unreachable",
         "The Milvus server with this index's vectors does not answer: try again after Retry-After seconds.",
     )
     JOBS_UNREACHABLE = (
-        "jobs-unreachable",
         503,
-        "Job queue unreachable",
         "The Redis with the job queue does not answer: try again after Retry-After seconds.",
     )
+    NOT_READY = 503, "The index is not open yet, or is being closed: try again shortly."
     DISK_FULL = (
-        "disk-full",
         507,
-        "Disk full",
         "The disk that keeps uploads is full: its operator must free space, then send the file again.",
     )
-    NOT_READY = (
-        "not-ready",
-        503,
-        "Not ready",
-        "The index is not open yet, or is being closed: try again shortly.",
-    )
 
-    def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
-        self.slug = slug
+    def __init__(self, status: int, meaning: str) -> None:
         self.status = status
-        self.title = title
         self.meaning = meaning
+        self.slug = self.name.lower().replace("_", "-")
+        self.title = self.name.capitalize().replace("_", " ")
 
     @property
     def type(self) -> str:

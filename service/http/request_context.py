@@ -76,7 +76,7 @@ class RequestContext:
         """Log an error and answer 500; if an answer has `started`, the server closes the connection."""
         log_exception(log, error, _request_fields(scope))
         if not started:
-            problem = ProblemError(ProblemType.INTERNAL)
+            problem = ProblemError(ProblemType.INTERNAL_ERROR)
             await problem.response(scope)(scope, receive, send)
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:

@@ -21,7 +21,7 @@ from rq.timeouts import JobTimeoutException
 from index.build.changes import change_index, rebuild_index
 from index.build.maintenance import collect, roll_back
 from index.build.previous_version import DELETED_BY_ID
-from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError
+from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 from index.formats.streams import READ_BYTES, open_stream
@@ -81,7 +81,7 @@ class _Run:
     """One run of a job."""
 
     def __init__(self, spec: Spec, record: Record, settings: Settings) -> None:
-        self.request, self.record = spec.request, record
+        self.request, self.wanted, self.record = spec.request, spec.version, record
         self.index, self.threads, self.spool = settings.index, settings.threads, open_spool(settings)
         self.private_folders: list[str] = []  # folders that error messages must not show
         self.names: dict[str, str] = {}  # what uploads are called here -> by their users
@@ -146,9 +146,12 @@ class _Run:
         return change_index(self.index, threads=self.threads, base=base, job=job, **changes)  # type: ignore[arg-type]
 
     def _change(self, change: Callable[[str], IndexManifest]) -> Event:
-        """Change the version served when the job first started, or a later one if that is gone."""
+        """Change the version served when the job first started, or a later one if that is gone.
+
+        UsageError if the request names a version and that is not served any more.
+        """
         while True:
-            base = self._remembered("base", lambda: current(self.index))
+            base = self._remembered("base", lambda: self.wanted or current(self.index))
             if base in versions(self.index):
                 try:
                     manifest = self._when_free(lambda base=base: change(base))  # type: ignore[misc]
@@ -163,6 +166,8 @@ class _Run:
                         skipped=sum(map(len, self.bad)) or None,
                         skipped_units=[self._without_paths(unit) for unit in units] or None,
                     )
+            if self.wanted:
+                raise UsageError(f"the index is not at version {self.wanted} any more: read it again")
             self.record.save("base", current(self.index))
 
     def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Uploads on disk until a job has used them: SPOOL/uploads/ID/ holds a corpus file and its description.
 
-Ids are random and a file is named after its checksum and format, so no name contains user input. A file is
-written under .ID/, which is renamed when it is complete and flushed.
+Ids are random and a file is named after a checksum, so no name contains more of a user's input than the
+extensions. A file is written under .ID/, which is renamed when it is complete and flushed.
 """
 
 import asyncio
@@ -20,8 +20,11 @@ from pydantic import ValidationError
 
 from index.errors import UsageError
 from index.formats.bad_units import BadUnits
-from index.formats.registry import Source
+from index.formats.keyed import family_of
+from index.formats.registry import Format, Source, format_of
 from index.formats.rows import columns_of
+from index.formats.streams import plain_suffixes
+from index.formats.txt import stem
 from index.storage.files import fsync, fsync_tree
 from service import limits
 from service.schemas.jobs import JOB_ID, Upload, UploadOptions
@@ -30,8 +33,7 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 UPLOAD_FILE = "about.json"  # the Upload as JSON
-# Where an extension differs from the name of its format.
-FORMAT_EXTENSIONS = {"xliff": "xlf", "cldr": "xml"}
+SUFFIX = re.compile(r"\.[a-z0-9-]{1,12}")
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # disk, quota or limit of the process full
 ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
 
@@ -66,11 +68,10 @@ class Spool:
                         raise FullError
                     await asyncio.to_thread(file.write, block)
                 file.flush()
-            name = f"{digest.hexdigest()[:16]}.{FORMAT_EXTENSIONS.get(options.format, options.format)}"
             upload = Upload(
                 **options.model_dump(),
                 id=upload_id,
-                file=name if options.compression == "none" else f"{name}.{options.compression}",
+                file=stored_name(options, digest.hexdigest()),
                 bytes=size,
                 sha256=digest.hexdigest(),
                 created=datetime.now(UTC),
@@ -125,6 +126,29 @@ class Spool:
         fsync_tree(draft)
         draft.rename(self.folder / upload.id)
         fsync(self.folder)
+
+
+def format_of_upload(options: UploadOptions) -> Format | None:
+    """The format of an upload, as given or by its name; None where only the file itself tells (.xml)."""
+    name = Path(options.name or "")
+    if options.format is None and plain_suffixes(name)[-1:] == [".xml"]:
+        return None
+    return format_of(Source(name, format=options.format))
+
+
+def stored_name(options: UploadOptions, checksum: str) -> str:
+    """The name of an upload in the spool: a checksum, and the extensions of the name that it has elsewhere.
+
+    Files that translate each other by name (app_de.json and app_en.json) have one checksum, of that name.
+    """
+    path, form = Path(options.name or f"upload.{options.format}"), format_of_upload(options)
+    if form is not None and form.name == "moses":
+        checksum = hashlib.sha256(stem(path).encode()).hexdigest()
+    elif form is not None and form.keyed and options.language:
+        checksum = hashlib.sha256(family_of(path, options.language).encode()).hexdigest()
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kept = suffixes[len(plain_suffixes(path)) - 1 :] if suffixes else []
+    return "".join([checksum[:16], *filter(SUFFIX.fullmatch, kept)])
 
 
 def open_spool(settings: "Settings") -> Spool:

@@ -3,12 +3,22 @@
 import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    field_validator,
+    model_validator,
+)
 
+from index.formats.registry import FORMATS
 from index.formats.sentence import LONGEST_METADATA
 from index.languages import LANGUAGE_CODE
 from index.storage.manifest import VERSION_ID
 
+IF_MATCH = rf'^"?{VERSION_ID.pattern}"?$'
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
 SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
@@ -19,8 +29,8 @@ MOST_FIELDS = 32  # each that is unknown would be an error of its own
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
-Format = Literal["txt", "tsv", "csv", "jsonl", "tmx", "xliff", "po", "cldr"]
-Compression = Literal["none", "gz", "bz2", "xz", "zst"]
+# Not Parquet: Arrow's parser is not for files of strangers, and says no size beforehand.
+UPLOADED_FORMATS = tuple(name for name in FORMATS if name != "parquet")
 UploadId = Annotated[str, Field(pattern=JOB_ID, description="The id that an upload was given.")]
 SentenceId = Annotated[
     str,
@@ -187,10 +197,14 @@ Request = Annotated[
 
 
 class Spec(RequestModel):
-    """A request and the name of the admin's key that sent it, as queued for a worker."""
+    """A request and the name of the admin's key that sent it, as queued for a worker.
+
+    `version` is the only one that may be changed, where the request names one.
+    """
 
     request: Request
     by: str | None
+    version: str | None = None
 
 
 class Taught(BaseModel):
@@ -268,18 +282,30 @@ class UploadOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Format = Field(description="The format of the file.")
-    compression: Compression = Field(default="none", description="How the file is compressed.")
+    name: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
+        default=None,
+        description="The name of the file on the user's machine, for errors; its extensions say the format "
+        "and the compression (.gz .bz2 .xz .zst).",
+    )
+    format: str | None = Field(
+        default=None,
+        description="The format of the file, if not as its name says.",
+        json_schema_extra={"enum": [*UPLOADED_FORMATS, None]},
+    )
     language: Annotated[str, Field(pattern=LANGUAGE_CODE)] | None = Field(
         default=None, description="The language of its sentences, for formats that do not state it."
-    )
-    name: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
-        default=None, description="The name of the file on the user's machine, to be used in errors."
     )
     columns: Annotated[str, Field(max_length=1000)] | None = Field(
         default=None,
         description="What the columns of a table mean: LANGUAGE=COLUMN or MEANING=COLUMN, with commas.",
     )
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, form: str | None) -> str | None:
+        if form is not None and form not in UPLOADED_FORMATS:
+            raise ValueError(f"must be one of {', '.join(UPLOADED_FORMATS)}")
+        return form
 
 
 class Upload(UploadOptions):

@@ -47,3 +47,9 @@ class Problem(BaseModel):
     errors: list[FieldError] | None = Field(
         default=None, description=f"The fields that are wrong, at most {ERRORS_SHOWN}.", examples=[None]
     )
+
+
+class Failure(BaseModel):
+    """LibreTranslate's shape of an error."""
+
+    error: str = Field(description="What is wrong with this request and what to change.")

@@ -8,15 +8,15 @@ const DELIMITERS = [",", ";", "\t"]; // the most frequent in the header, and of 
 const KINDS = { "": "Other information", text: "Sentences", language: "Language of the sentence", id: "ID", group: "Group of translations" };
 const AS_NAMED = ["metadata", "translation"]; // columns that the service reads by their names
 
-// languages: {code, name} of each. Returns the `view`; `show(file, format)`, which shows the columns of a plain CSV or TSV file;
+// languages: {code, name} of each. Returns the `view`; `show(file)`, which shows the columns of a plain CSV or TSV file;
 // `mapping()`, the parameter `columns` of the upload; and `check(language)`, which marks missing and repeated choices.
 export function columnsView(languages) {
   const view = element("div", { class: "mapped", hidden: "" });
   let columns = [];
 
-  async function show(file, format) {
-    const table = ["csv", "tsv"].includes(format) && file?.name.toLowerCase().endsWith(`.${format}`);
-    const [names = [], ...lines] = table ? await tableRows(file, format, LINES_SHOWN + 1, BYTES_READ) : [];
+  async function show(file) {
+    const format = file?.name.toLowerCase().split(".").at(-1);
+    const [names = [], ...lines] = ["csv", "tsv"].includes(format) ? await tableRows(file, format, LINES_SHOWN + 1, BYTES_READ) : [];
     columns = names.map((name) => ({ name, implied: implied(name, languages) }));
     for (const column of columns) column.select = choice(column, languages);
     view.hidden = !columns.length;

@@ -5,9 +5,6 @@ import { columnsView } from "./columns.js";
 import { element, field } from "./dom.js";
 import { askAdmin, problemView, runJob, waiting } from "./jobs.js";
 
-const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, one sentence per line" };
-const EXTENSIONS = { xlf: "xliff", pot: "po", ndjson: "jsonl" }; // where they differ from the names of formats
-const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
 const LONGEST_NAME = 200; // characters of a file's name
 
 const state = { key: null, languages: [], changed: null };
@@ -58,7 +55,6 @@ function lock() {
 
 function openView() {
   const file = element("input", { type: "file", required: "", form: "uploading" });
-  const form = element("select", { form: "uploading" }, ...Object.entries(FORMATS).map(([value, name]) => element("option", { value }, name)));
   const language = element("select", { form: "uploading" }, element("option", { value: "" }, "as given in the file"),
     ...state.languages.map(({ code, name }) => element("option", { value: code }, name)));
   const replace = element("input", { type: "checkbox", form: "uploading" });
@@ -66,38 +62,26 @@ function openView() {
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
   const columns = columnsView(state.languages);
-  file.addEventListener("change", () => {
-    const extension = extensions(file.files[0]).at(0);
-    const format = EXTENSIONS[extension] ?? extension;
-    if (format in FORMATS) form.value = format;
-    columns.show(file.files[0], form.value);
-  });
-  form.addEventListener("change", () => columns.show(file.files[0], form.value));
+  file.addEventListener("change", () => columns.show(file.files[0]));
   part.start.addEventListener("click", () => columns.check(language));
   document.getElementById("uploading").onsubmit = (event) => {
     event.preventDefault();
-    const given = { format: form.value, language: language.value, columns: columns.mapping() };
+    const given = { language: language.value, columns: columns.mapping() };
     change("Uploading …", () => upload(file.files[0], given, replace.checked ? "build" : "add"));
   };
   return [
     element("section", { class: "view" }, element("h2", {}, "Upload a file"),
-      element("p", {}, "A translation memory or other sentences, optionally compressed (", COMPRESSIONS.join(", "), "). A new version of the index is "
-        + "built while the current one goes on answering, and replaces it when it is complete."),
-      element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)), columns.view,
+      element("p", {}, "A translation memory, a table, the texts of a program, or text with one sentence per line; compressed (gz, bz2, xz, zst) or "
+        + "not. Its extension says what it is. A new version of the index is built while the current one goes on answering, and replaces it when it is complete."),
+      element("div", { class: "fields" }, field("File", file), field("Language", language)), columns.view,
       element("p", { class: "ways-in" }, element("label", {}, replace, "Replace all current sentences")), part.start, part.going),
     element("section", { class: "view" }, element("h2", {}, "Versions"), part.versions),
     element("section", { class: "view" }, element("button", { type: "button", class: "plain", onclick: lock }, "Forget the key")),
   ];
 }
 
-// The extension of a file's name, and that of its compression if it has one.
-function extensions(file) {
-  const [last, ...before] = (file?.name ?? "").toLowerCase().split(".").reverse();
-  return COMPRESSIONS.includes(last) ? [before[0], last] : [last];
-}
-
 async function upload(file, given, action) {
-  const described = { ...given, compression: extensions(file)[1], name: file.name.slice(-LONGEST_NAME) };
+  const described = { ...given, name: file.name.slice(-LONGEST_NAME) };
   const query = new URLSearchParams(Object.entries(described).filter(([, value]) => value));
   const headers = { "X-API-Key": state.key, "Content-Type": "application/octet-stream" };
   const response = await fetch(`admin/uploads?${query}`, { method: "POST", headers, body: file });

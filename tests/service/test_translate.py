@@ -123,7 +123,7 @@ def test_without_an_index_it_asks_the_one_that_is_served(
 
 
 def test_asking_a_service_needs_neither_server_nor_index() -> None:
-    code = "import service.client.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
+    code = "import service.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"fastapi", "starlette", "faiss", "onnxruntime", "numpy", "tokenizers", "pyarrow"}

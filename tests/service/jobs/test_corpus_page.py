@@ -43,7 +43,6 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
     unlock(page)
     expect(page.get_by_label("File", exact=True)).to_be_focused()
     choose(page, "memory.tmx", TMX)
-    expect(page.get_by_role("combobox", name="Format")).to_have_value("tmx")
     page.evaluate(NOTE)
     page.get_by_role("button", name="Upload").press("Enter")
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
@@ -103,7 +102,6 @@ def test_the_columns_of_a_table_are_said_beside_its_first_lines(page: Page, stag
     unlock(page)
     waiting = list(stage.spool.iterdir()) if stage.spool.exists() else []
     choose(page, "my table.csv", table.encode())
-    expect(page.get_by_role("combobox", name="Format")).to_have_value("csv")
     expect(page.get_by_role("cell", name="A lamp, lit; twice.")).to_be_visible()
     expect(column(page, "English")).to_have_value("en")
     expect(column(page, "pt")).to_have_value("pt")  # as the service would read it: as Portuguese

@@ -1,6 +1,5 @@
 """Jobs from the request to the new version that answers: real service, real Redis, real workers."""
 
-import asyncio
 import bz2
 import gzip
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from index.storage.versions import current, versions
-from service.client import AsyncClient, Client, RefusedError
-from service.schemas.jobs import Add, Job, Rollback
+from service.client import Client, RefusedError
+from service.schemas.jobs import Add, NewSentence, Rollback
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import KEY, Stage
 from tests.waiting import until
@@ -30,10 +29,10 @@ BAD = {
     "entities": (ENTITIES, {"format": "tmx"}, "it declares entities, which are refused"),
     "gzip bomb": (
         gzip.compress(bytes(80 << 20)),
-        {"format": "txt", "language": "de", "compression": "gz"},
+        {"name": "bomb.txt.gz", "language": "de"},
         "longer than 4194304 bytes, decompressed",
     ),
-    "no gzip": (TMX, {"format": "tmx", "compression": "gz"}, "cannot be read (Not a gzipped file"),
+    "no gzip": (TMX, {"name": "memory.tmx.gz"}, "cannot be read (Not a gzipped file"),
     "a language that is not known": (
         b'{"text": "Un chien.", "language": "fr"}',
         {"format": "jsonl"},
@@ -56,7 +55,7 @@ def translation(stage: Stage, text: str) -> tuple[str, str]:
 
 
 def test_an_upload_becomes_a_job_with_events_and_the_new_version_answers(stage: Stage) -> None:
-    kept = stage.upload(bz2.compress(TMX), format="tmx", compression="bz2")
+    kept = stage.upload(bz2.compress(TMX), name="memory.tmx.bz2")
     assert kept.status_code == 201
     own, name = kept.json()["id"], kept.json()["file"]
     job = stage.submit(action="add", uploads=[own])
@@ -182,9 +181,10 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
     path.write_bytes(TMX.replace(b"springt", b"wiehert"))
     with Client(stage.url, key=KEY) as admin:
         before = admin.versions().current
-        upload = admin.upload(path, "tmx")
+        upload = admin.upload(path)
         assert upload.name == "memory.tmx"
-        table = admin.upload(b"Satz\nEin Hund.\n", "csv", language="de", name="a.csv", columns="text=Satz")
+        (rows := tmp_path / "a.csv").write_bytes(b"Satz\nEin Hund.\n")
+        table = admin.upload(rows, language="de", columns="text=Satz")
         assert (table.language, table.name, table.columns) == ("de", "a.csv", "text=Satz")
         job = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
         told = list(admin.watch(job.id))
@@ -193,16 +193,11 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
         assert admin.jobs().jobs[0] == ended == admin.cancel(job.id)
         with pytest.raises(RefusedError, match="no such job"):
             list(admin.watch("0" * 32))
-
-    async def back() -> list[Job]:
-        async with AsyncClient(stage.url, key=KEY) as admin:
-            assert (await admin.upload(path, "tmx")).sha256 == upload.sha256
-            job = await admin.submit(Rollback(action="rollback", version=before))
-            told = [now async for now in admin.watch(job.id)]
-            assert (await admin.job(job.id)).version == (await admin.versions()).served == before
-            assert (await admin.cancel(job.id)) == (await admin.jobs()).jobs[0]
-            return told
-
-    assert asyncio.run(back())[-1].version == before
+        job = admin.submit(Rollback(action="rollback", version=before))
+        assert list(admin.watch(job.id))[-1].version == before
+        assert admin.job(job.id).version == admin.versions().served == before
+        add = Add(action="add", sentences=[NewSentence(id="en:late", text="A cow.")])
+        with pytest.raises(RefusedError, match="another version than If-Match"):
+            admin.submit(add, version=ended.version)
     with Client(stage.url, key="wrong") as admin, pytest.raises(RefusedError, match="API key"):
         admin.versions()

@@ -64,7 +64,7 @@ def chunks(count: int) -> Iterator[bytes]:
 
 
 def test_a_file_is_kept_under_a_generated_name(client: TestClient, kept: Path) -> None:
-    query = TSV | {"language": "de", "compression": "gz"}
+    query = {"language": "de", "name": "../my table.tsv.gz".replace("/", "")}
     answer = client.post("/admin/uploads", params=query, content=chunks(25), headers=HEADERS)
     assert answer.status_code == 201
     found = answer.json()
@@ -74,6 +74,21 @@ def test_a_file_is_kept_under_a_generated_name(client: TestClient, kept: Path) -
     assert (folder / found["file"]).read_bytes() == b"x" * 2500 == b"x" * found["bytes"]
     Spool(kept).remove(found["id"])
     assert list(kept.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "names", [("app_en.json", "app_de.json.gz"), ("news.en", "news.de"), ("en/strings.xml", "de/strings.xml")]
+)
+def test_files_that_translate_each_other_by_name_have_one_here(
+    client: TestClient, names: tuple[str, str]
+) -> None:
+    kept = []
+    for name, language in zip(names, ("en", "de"), strict=True):
+        query = {"name": name.rpartition("/")[2], "language": language}
+        query |= {"format": "android"} if name.endswith(".xml") else {}
+        kept.append(client.post("/admin/uploads", params=query, content=name, headers=HEADERS).json()["file"])
+    one, other = (file.partition(".")[0] for file in kept)
+    assert one == other
 
 
 @pytest.mark.parametrize("declared", [True, False])
@@ -108,12 +123,12 @@ def test_a_full_disk_is_named_and_nothing_stays(client: TestClient, kept: Path) 
 @pytest.mark.parametrize(
     ("query", "headers", "status", "wanted"),
     [
-        ({"format": "parquet"}, {}, 422, "format must be 'txt', 'tsv'"),
-        ({}, {}, 422, "format is missing"),
+        ({"format": "parquet"}, {}, 422, "format: must be one of txt, moses, tsv"),
+        ({}, {}, 422, "name is missing"),
+        ({"name": "a.parquet"}, {}, 422, "parquet cannot be uploaded"),
         ({"format": "txt"}, {}, 422, "language is missing"),
         ({"format": "tsv", "language": "../x"}, {}, 422, "language must match"),
         ({"format": "tsv", "language": "fr"}, {}, 422, "'fr'"),
-        ({"format": "tsv", "compression": "zip"}, {}, 422, "compression must be"),
         (
             TSV,
             {"Content-Type": "multipart/form-data"},
@@ -199,7 +214,7 @@ def test_abandoned_uploads_are_removed(tmp_path: Path, monkeypatch: pytest.Monke
         ({"name": "x" * 201}, "name must match"),
         ({"columns": "en"}, "'en' is not MEANING=COLUMN"),
         ({"columns": "source=Sentences"}, "is not named after a language"),
-        ({"columns": "en=English", "format": "tmx"}, "tmx has none"),
+        ({"columns": "en=English", "format": "tmx"}, "only tables have some"),
     ],
 )
 def test_names_and_columns_are_checked(client: TestClient, more: dict[str, str], words: str) -> None:

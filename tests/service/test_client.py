@@ -1,6 +1,5 @@
-"""The client, sync and async, against a real server."""
+"""The client against a real server."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from index.answers.translator import Translator
 from index.errors import PassepartoutError
-from service.client import AsyncClient, Client, RefusedError, UnreachableError
+from service.client import Client, RefusedError, UnreachableError
 from tests.service.http.test_access import ENTRIES, KEY
 from tests.service.server import serving
 
@@ -28,25 +27,6 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
     assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
 
 
-def test_the_async_client_answers_the_same(address: str) -> None:
-    async def main() -> tuple[Any, ...]:
-        async with AsyncClient(address) as client:
-            return (
-                await client.sentences(DOG, "de", min_confidence=0.1),
-                await client.words("dog", "de", source="en"),
-                await client.languages(),
-                await client.ready(),
-            )
-
-    with Client(address) as client:
-        assert asyncio.run(main()) == (
-            client.sentences(DOG, "de", min_confidence=0.1),
-            client.words("dog", "de", source="en"),
-            client.languages(),
-            client.ready(),
-        )
-
-
 def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> None:
     with serving(remembering_dir) as (address, _), Client(address) as client:
         first = client.concordance("the", "en", "de", count=1)
@@ -58,15 +38,8 @@ def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> No
         assert ([one.text for one in rest.results], rest.next) == (["The cat runs."], None)
         with pytest.raises(RefusedError, match="is not a language of this index"):
             client.concordance("the", "xx")
-
-        async def main() -> tuple[Any, ...]:
-            async with AsyncClient(address) as other:
-                every = await other.concordance(None, "de")
-                return every, await other.concordance("the", "en", ["de"], count=1)
-
-        every, again = asyncio.run(main())
+        every = client.concordance(None, "de")
         assert [one.text for one in every.results] == ["Der Vertrag gilt.", "Bitte warten!", "Nein."]
-        assert again == first
 
 
 def test_a_file_is_filled(remembering_dir: Path, tmp_path: Path) -> None:
@@ -76,12 +49,7 @@ def test_a_file_is_filled(remembering_dir: Path, tmp_path: Path) -> None:
         filled = client.translate_file(texts, out, "de", source="en")
         assert (filled.translated, filled.fuzzy, filled.empty) == (1, 1, 1)
         assert out.read_text("utf-8") == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
-
-        async def main() -> None:
-            async with AsyncClient(address) as other:
-                await other.translate_file(texts, out, "de", fuzzy=True)
-
-        asyncio.run(main())
+        client.translate_file(texts, out, "de", fuzzy=True)
         assert out.read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\nNobody knows this one.\n"
         with pytest.raises(RefusedError, match="target 'xx' is not a language") as caught:
             client.translate_file(texts, out, "xx")
@@ -96,25 +64,14 @@ def test_pictures_to_teach_with(address: str) -> None:
         near = client.sentences(DOG, "de", source="en", include=["near", "pictograms"])
         assert near.results[0].pictograms
 
-        async def main() -> Any:  # noqa: ANN401
-            async with AsyncClient(address) as other:
-                return await other.teaching_pictures()
-
-        assert asyncio.run(main()) == pictures
-
 
 def test_a_refusal_has_the_problem_of_the_service(address: str) -> None:
     with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
         client.sentences(DOG, "xx")
     assert caught.value.problem.type == "/problems/unknown-language"
     assert (caught.value.exit_code, isinstance(caught.value, PassepartoutError)) == (2, True)
-
-    async def main() -> None:
-        async with AsyncClient(address) as client:
-            await client.words("dog", "de", source="en", k=51)
-
-    with pytest.raises(RefusedError, match="k is 51, the limit is 50"):
-        asyncio.run(main())
+    with Client(address) as client, pytest.raises(RefusedError, match="k is 51, the limit is 50"):
+        client.words("dog", "de", source="en", k=51)
 
 
 def test_the_key_is_sent(index_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,12 +107,6 @@ def test_an_overloaded_service_is_asked_again() -> None:
     ):
         client.languages()
     assert caught.value.exit_code == 1
-
-    async def main() -> list[Any]:
-        async with AsyncClient("http://x", transport=answering(BUSY, LANGUAGES)) as client:
-            return list(await client.languages())
-
-    assert asyncio.run(main()) == []
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "localhost", "ftp://x", "http://", "http://[", ""])

@@ -1,0 +1,277 @@
+"""A typed client of the service.
+
+    with Client("http://127.0.0.1:8000") as client:
+        answer = client.sentences("A dog runs on the beach.", ["de", "pt"], source="en", k=3)
+        print(answer.results[0].translations["de"][0].text)
+
+If the service refuses a request, methods raise RefusedError, which has the problem document; if it does not
+answer, UnreachableError. If it is overloaded (429 or 503), the request is repeated up to `retries` times,
+each time after the seconds in Retry-After. In a coroutine: `await asyncio.to_thread(client.sentences, ...)`.
+
+With the key of an admin a client changes the index:
+
+    with Client("http://127.0.0.1:8000", key=KEY) as admin:
+        upload = admin.upload(Path("memory.tmx"))
+        job = admin.submit(Add(action="add", uploads=[upload.id]))
+        for now in admin.watch(job.id):
+            print(now.stage, now.done, now.total)
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+import httpx2
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from index.answers.answer import SentenceResponse, WordResponse
+from index.answers.request import Include, SentenceRequest, WordRequest
+from index.errors import PassepartoutError
+from service.schemas.jobs import END_STATES, Job, Jobs, Request, Upload, Versions
+from service.schemas.problems import Failure, Problem
+from service.schemas.responses import Concordance, Language, Readiness, TeachingPictures, TranslatedFile
+
+MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
+DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
+OVERLOAD_STATUSES = (429, 503)
+WATCH_SECONDS = 0.5  # between two looks at a job
+UPLOAD_SECONDS = 600.0  # for a whole file
+
+Texts = str | list[str] | tuple[str, ...]
+Kind = TypeVar("Kind")
+
+
+class ServiceError(PassepartoutError):
+    """The service did not answer, or refused to."""
+
+
+class UnreachableError(ServiceError):
+    """Nothing answers at the address, or something other than Passepartout does."""
+
+
+class RefusedError(ServiceError):
+    """The service refused the request; `problem` is its problem document (RFC 9457)."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+        self.exit_code = 2 if 400 <= problem.status < 500 else 1
+
+
+class TranslationOptions(TypedDict, total=False):
+    """The optional fields of a translation request."""
+
+    source: str | None
+    k: int
+    min_confidence: float
+    include: list[Include]
+
+
+class Client:
+    """A client of the service at `url`; close it after use, or use it in a `with` statement.
+
+    key: the API key, if the service requires one. timeout: seconds for each answer. retries: how often a
+    request is repeated while the service is overloaded.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | None = None,
+        timeout: float = 10.0,
+        retries: int = 2,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        self._url, self._retries = url, retries
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        self._http = httpx2.Client(base_url=_base(url), headers=headers, timeout=timeout, transport=transport)
+
+    def sentences(
+        self, text: Texts, target: Texts, **options: Unpack[TranslationOptions]
+    ) -> SentenceResponse:
+        """Translate one or more sentences into one or more languages."""
+        request = SentenceRequest(text=_list(text), target=_list(target), **options)
+        return self._ask("sentence", request, SentenceResponse)
+
+    def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
+        """Translate one or more words into one or more languages."""
+        request = WordRequest(word=_list(word), target=_list(target), **options)
+        return self._ask("word", request, WordResponse)
+
+    def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
+        """Send a translation request and return the answer."""
+        if isinstance(request, WordRequest):
+            return self._ask("word", request, WordResponse)
+        return self._ask("sentence", request, SentenceResponse)
+
+    def languages(self) -> list[Language]:
+        """List the languages of the index, and the targets of each."""
+        return self._call("GET", "languages", list[Language])
+
+    def concordance(
+        self, text: str | None, source: str, target: Texts = (), *, begin: int = 0, count: int | None = None
+    ) -> Concordance:
+        """Find the sentences of a language that contain a word or phrase, or all; with their translations.
+
+        begin: the row to begin at, `next` of the previous page. count: the most sentences to return.
+        """
+        params = _given(text=text, source=source, target=_list(target) or None, begin=begin, count=count)
+        return self._call("GET", "concordance", Concordance, params=params)
+
+    def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
+        """List pictograms to caption in a new language, those first that represent the others best."""
+        return self._call("GET", "teach/pictures", TeachingPictures, params=_given(count=count))
+
+    def translate_file(
+        self, path: Path, out: Path, target: str, *, source: str | None = None, fuzzy: bool | None = None
+    ) -> TranslatedFile:
+        """Fill a file of a format that can be filled from the translation memory, and write it to `out`.
+
+        source: the language of its texts, detected if left out. fuzzy: whether to fill in translations of
+        similar texts; by default only in formats that can mark them. Texts that the memory does not have stay
+        as they are; the result counts them. Raises OSError.
+        """
+        fields = _given(target=target, source=source, fuzzy=None if fuzzy is None else str(fuzzy).lower())
+        files = {"file": (path.name, path.read_bytes())}
+        filled = self._call("POST", "translate_file", TranslatedFile, data=fields, files=files)
+        # Only the file's name is used: behind a proxy, the service may state another address than ours.
+        name = filled.translatedFileUrl.rpartition("/")[2]
+        out.write_bytes(self._answered("GET", f"download_file/{name}").content)
+        return filled
+
+    def ready(self) -> Readiness:
+        """Return the index version and the model served; RefusedError if the service is not ready."""
+        return self._call("GET", "health/ready", Readiness)
+
+    def upload(self, path: Path, **description: str) -> Upload:
+        """Upload a corpus file for a job, with the key of an admin, as all that follow. Raises OSError.
+
+        description: `language` of its sentences, for formats that do not state it; `format`, if not as its
+        name says; `columns`, what those of a table mean, such as `en=English,de=German`.
+        """
+        return self._call(
+            "POST",
+            "admin/uploads",
+            Upload,
+            params={"name": path.name, **description},
+            content=path.read_bytes(),
+            headers={"Content-Type": "application/octet-stream"},
+            timeout=UPLOAD_SECONDS,
+        )
+
+    def submit(self, change: Request, *, key: str | None = None, version: str | None = None) -> Job:
+        """Submit a job that changes the index. Submitted again with the same `key`, it is still one job.
+
+        version: nothing is changed if the index has another one by then.
+        """
+        headers = _given(**{"Idempotency-Key": key, "If-Match": version})
+        body = change.model_dump(exclude_defaults=True)
+        return self._call("POST", "admin/jobs", Job, json=body, headers=headers)
+
+    def job(self, job_id: str) -> Job:
+        """Return the state of a job."""
+        return self._call("GET", f"admin/jobs/{job_id}", Job)
+
+    def watch(self, job_id: str) -> Iterator[Job]:
+        """Yield a job whenever something of it has changed, until it has ended."""
+        seen = None
+        while seen is None or seen.state not in END_STATES:
+            if seen is not None:
+                time.sleep(WATCH_SECONDS)
+            if (now := self.job(job_id)) != seen:
+                yield now
+            seen = now
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a job, queued or running; one that has ended stays as it is."""
+        return self._call("POST", f"admin/jobs/{job_id}/cancel", Job)
+
+    def jobs(self) -> Jobs:
+        """List the latest jobs, newest first, and count the workers."""
+        return self._call("GET", "admin/jobs", Jobs)
+
+    def versions(self) -> Versions:
+        """List the versions of the index, newest first."""
+        return self._call("GET", "admin/versions", Versions)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, kind: str, request: BaseModel, answer: type[Kind]) -> Kind:
+        return self._call("POST", f"translate/{kind}", answer, json=request.model_dump(exclude_defaults=True))
+
+    def _call(self, method: str, path: str, kind: type[Kind], **options: Any) -> Kind:  # noqa: ANN401
+        """What the service answers, as `kind`; UnreachableError if it is something else."""
+        response = self._answered(method, path, **options)
+        try:
+            return TypeAdapter(kind).validate_json(response.content)
+        except ValidationError:
+            raise _another(response) from None
+
+    def _answered(self, method: str, path: str, **options: Any) -> httpx2.Response:  # noqa: ANN401
+        """The response to a request, which is repeated while the service is overloaded."""
+        for attempt in range(self._retries + 1):
+            try:
+                response = self._http.request(method, path, **options)
+            except httpx2.HTTPError as error:
+                reason = str(error) or type(error).__name__
+                raise UnreachableError(f"{self._url} does not answer ({reason}): is it running?") from error
+            if response.status_code not in OVERLOAD_STATUSES or attempt == self._retries:
+                break
+            seconds = response.headers.get("Retry-After", "")
+            valid = seconds.isascii() and seconds.isdigit()
+            time.sleep(min(float(seconds), MAX_RETRY_WAIT) if valid else DEFAULT_RETRY_WAIT)
+        if not response.is_success:
+            raise RefusedError(_problem(response))
+        return response
+
+
+def _base(url: str) -> httpx2.URL:
+    """Parse the address; UnreachableError if it is invalid."""
+    try:
+        base = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise UnreachableError(f"{url!r} is not an address ({error}): give one as http://host:8000") from None
+    if base.scheme not in ("http", "https") or not base.host:
+        raise UnreachableError(f"{url!r} is not an address: give one as http://host:8000")
+    return base
+
+
+def _problem(response: httpx2.Response) -> Problem:
+    """The problem document of a response; one is made from the `error` of LibreTranslate's routes."""
+    try:
+        return Problem.model_validate_json(response.content)
+    except ValidationError:
+        pass
+    try:
+        error = Failure.model_validate_json(response.content).error
+    except ValidationError:
+        raise _another(response) from None
+    title = response.reason_phrase
+    return Problem(type="about:blank", title=title, status=response.status_code, detail=error)
+
+
+def _another(response: httpx2.Response) -> UnreachableError:
+    said = f"{response.url} answers {response.status_code} and something else"
+    return UnreachableError(f"{said}: is it a Passepartout service?")
+
+
+def _list(given: Texts) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _given(**values: object) -> dict[str, Any]:
+    """Leave out what is None."""
+    return {name: value for name, value in values.items() if value is not None}
