@@ -13,7 +13,7 @@ from index.commands.options import FILE_PATH, FOLDER_PATH, JSON_OPTION, THREADS_
 from index.errors import UsageError
 
 if TYPE_CHECKING:
-    from index.formats.filling import Summary
+    from index.answers.filling import Summary
 
 
 @click.command("translate-file")
@@ -46,8 +46,8 @@ def translate_file(
     What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
     marks it; the rest stays empty.
     """
+    from index.answers.filling import translate_file
     from index.answers.translator import Translator
-    from index.formats.filling import translate_file
 
     if out is None:
         out = path.with_name(f"{path.stem}.{target}{path.suffix}")

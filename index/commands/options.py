@@ -82,6 +82,14 @@ def _columns(_ctx: click.Context, _param: click.Parameter, pairs: str | None) ->
     return tuple(columns_of(pairs).items())
 
 
+def _charset(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
+    from index.formats.document import is_charset
+
+    if name is not None and not is_charset(name):
+        raise UsageError(f"--encoding {name} is no character set: give one such as cp1251 or shift_jis")
+    return name
+
+
 @dataclass(frozen=True)
 class Corpora:
     """The corpus files of a command; `bad` collects bad lines and units, None refuses them."""
@@ -128,6 +136,12 @@ def reading(command: Command) -> Command:
         "where the column is named after the language; such as source=English,target=German.",
     )
     @click.option(
+        "--encoding",
+        callback=_charset,
+        metavar="NAME",
+        help="The character set of text and tables that are not in UTF-8, such as cp1251.",
+    )
+    @click.option(
         "--strict", is_flag=True, help="Refuse a file with a bad line or unit. [default: skip and list them]"
     )
     @wraps(command)
@@ -135,11 +149,12 @@ def reading(command: Command) -> Command:
         corpora: Sequence[tuple[str | None, Path]],
         form: str | None,
         columns: tuple[tuple[str, str], ...],
+        encoding: str | None,
         strict: bool,
         **options: Any,  # noqa: ANN401 (those of the command)
     ) -> object:
         bad = None if strict else BadUnits()
-        sources = [Source(path, code, form, columns, bad) for code, path in corpora]
+        sources = [Source(path, code, form, columns, encoding, bad) for code, path in corpora]
         return command(corpora=Corpora(sources, bad), **options)
 
     return cast(Command, with_corpora)

@@ -10,10 +10,10 @@ from index.formats.streams import read_good_lines
 
 
 def read(
-    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED, encoding: str | None = None
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of every line; `columns` as in rows.py."""
-    for number, line in read_good_lines(path):
+    for number, line in read_good_lines(path, encoding):
         if isinstance(line, BadUnit):
             yield line
         elif line.strip():

@@ -13,10 +13,8 @@ from typing import NamedTuple
 from index.errors import CorpusError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, Sentence, as_written
-from index.formats.streams import open_stream
+from index.formats.streams import read_whole
 from index.languages import standard_code
-
-LONGEST_FILE = 64 << 20  # bytes
 
 
 class String(NamedTuple):
@@ -48,12 +46,11 @@ class Keyed:
     parse: Callable[[str, bytes], Contents]
     written: Callable[[str, Charset, str], str | None]
 
-    def read(self, path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+    def read(self, path: Path, language: str | None, encoding: str = "utf-8") -> Iterator[Sentence | BadUnit]:
         """Yield every string in `language`, or that of the file. Raises CorpusError."""
-        with open_stream(path) as file:
-            content = file.read(LONGEST_FILE + 1)
-        if len(content) > LONGEST_FILE:
-            raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: divide it")
+        content = read_whole(path)
+        if encoding != "utf-8":
+            content = decoded(str(path), content, encoding)[0].encode()
         found = self.parse(str(path), content)
         code = language or found.language
         if code is None:

@@ -18,10 +18,9 @@ from index.formats import xml
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.rows import AS_NAMED, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
-from index.formats.streams import open_stream
+from index.formats.streams import read_whole
 from index.formats.tsv import column_names
 
-LONGEST_FILE = 64 << 20  # bytes
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
 # A part with texts: its root, the elements of a text, and those of its runs that hold characters.
 WORD = ("word/document.xml", "document", "p", "r")
@@ -65,7 +64,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield the paragraphs of a document in `language`. Raises CorpusError."""
     if language is None:
         raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
-    for number, found in enumerate(_document(_content(path), str(path))[1], start=1):
+    for number, found in enumerate(_document(read_whole(path), str(path))[1], start=1):
         yield Sentence(str(number), found.text, language, number)
 
 
@@ -73,7 +72,7 @@ def read_table(
     path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of the first sheet; its first row names the columns. Raises CorpusError."""
-    parts = _parts(_content(path), str(path))
+    parts = _parts(read_whole(path), str(path))
     sheet = min(
         (name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name), default=""
     )
@@ -116,11 +115,6 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     return document
 
 
-def _content(path: Path) -> bytes:
-    with open_stream(path) as file:
-        return file.read(LONGEST_FILE + 1)
-
-
 def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
     parts = _parts(content, label)
     part, root, tag, run = next((kind for kind in (WORD, SHEET) if kind[0] in parts), WORD)
@@ -134,7 +128,7 @@ def _parts(content: bytes, label: str) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             entries = packed.infolist()
-            if len(content) > LONGEST_FILE or sum(entry.file_size for entry in entries) > LONGEST_PARTS:
+            if sum(entry.file_size for entry in entries) > LONGEST_PARTS:
                 raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
             return {
                 entry.filename: packed.read(entry)

@@ -13,12 +13,11 @@ from typing import Any
 from index.errors import CorpusError, UsageError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, check_target, decoded
 from index.formats.sentence import CONTEXT, FORMS, BadUnit, Sentence, as_written, local_group
-from index.formats.streams import READ_BYTES, open_stream
+from index.formats.streams import READ_BYTES, read_whole
 
 SOURCE_LANGUAGE = "en"
-LONGEST_CATALOGUE = 256 << 20  # bytes
 LONGEST_ENTRY = 1 << 20  # characters
-LINE_WIDTH = 76  # of a line, as gettext wraps
+FAULT_SHOWN = 76  # characters of what is no PO, in its error
 MOST_PLURALS = 16  # forms; Arabic has 6
 NO_CHARSET = b"CHARSET"  # of a template
 _CHARSET = re.compile(rb'charset=([^\s"\\;]+)')
@@ -140,7 +139,7 @@ def entries(text: str) -> Iterator[Entry]:
 
 
 def _fault(text: str, place: int) -> str:
-    line = text[place : place + LINE_WIDTH].partition("\n")[0].strip()
+    line = text[place : place + FAULT_SHOWN].partition("\n")[0].strip()
     return "a string that does not end" if line.startswith('"') else f"{line!r} is no keyword"
 
 
@@ -185,13 +184,9 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
 
     `language` is that of the msgstr if the header does not say it.
     """
-    with open_stream(path) as file:
-        content = file.read(LONGEST_CATALOGUE + 1)
-    if len(content) > LONGEST_CATALOGUE:
-        raise CorpusError(f"{path}: longer than {LONGEST_CATALOGUE} bytes: divide it")
     code = language if language != SOURCE_LANGUAGE else None
     number = 0
-    text, _ = _decoded(str(path), content)
+    text, _ = _decoded(str(path), read_whole(path))
     has_contexts = "msgctxt" in text
     for entry in entries(text):
         if entry.bad is not None:
@@ -241,8 +236,8 @@ def open_document(content: bytes, label: str, target: str) -> Document:
         raise CorpusError(f"{label}, line {bad.line}: {bad.reason}")
     header = next((entry for entry in found if entry.is_header), None)
     check_target(label, _headers(header).get("Language"), target)
-    style = _Style("\r\n" if "\r\n" in text else "\n", LINE_WIDTH if _is_wrapped(text) else 0)
-    document.head += _head(document, label, header, target, style)
+    end = "\r\n" if "\r\n" in text else "\n"
+    document.head += _head(document, label, header, target, end)
     forms = 0
     for entry in found:
         if entry.is_header or entry.obsolete or not entry.targets:
@@ -251,54 +246,32 @@ def open_document(content: bytes, label: str, target: str) -> Document:
             document.kept += 1
         elif "msgid_plural" in entry.parts:
             forms = forms or _plural_forms(label, header, target)[0]
-            document.units += _plural_units(entry, forms, style)
+            document.units += _plural_units(entry, forms, end)
         else:
-            edit = partial(_filled, entry, style)
+            edit = partial(_filled, entry, end)
             document.units.append(Unit(entry.text("msgid") or "", edit, entry.text("msgctxt")))
     return document
 
 
-@dataclass(frozen=True)
-class _Style:
-    """How a catalogue ends its lines, and how wide they are; 0: not wrapped."""
-
-    end: str
-    width: int
-
-    def quoted(self, text: str, before: str = "", prefix: str = "") -> str:
-        """A text as strings after `before`, each further one on a line that begins with `prefix`."""
-        rows = re.findall(r"[^\n]*\n|[^\n]+", text) or [""]
-        escaped = [row.translate(_ESCAPES) for row in rows]
-        if len(rows) == 1 and (not self.width or len(before) + len(escaped[0]) + 3 <= self.width + 3):
-            return f'{before} "{escaped[0]}"'
-        parts = [part for row in escaped for part in self._wrapped(row)]
-        return self.end.join([f'{before} ""', *(f'{prefix}"{part}"' for part in parts)])
-
-    def _wrapped(self, row: str) -> list[str]:
-        parts = [""]
-        for word in re.findall(r"[^ ]* *", row) if self.width else [row]:
-            if parts[-1] and len(parts[-1]) + len(word.rstrip()) > self.width:
-                parts.append("")
-            parts[-1] += word
-        return parts
+def _quoted(end: str, keyword: str, text: str, prefix: str = "") -> str:
+    """A keyword with a text as strings, one a line; each further line begins with `prefix`."""
+    rows = [row.translate(_ESCAPES) for row in re.findall(r"[^\n]*\n|[^\n]+", text)]
+    first, others = ("", rows) if len(rows) > 1 else ("".join(rows), [])
+    return end.join([f'{keyword} "{first}"', *(f'{prefix}"{row}"' for row in others)])
 
 
-def _is_wrapped(text: str) -> bool:
-    return re.search(rf'^"?[^#\n]{{{LINE_WIDTH + 5},}}', text, re.MULTILINE) is None
-
-
-def _filled(entry: Entry, style: _Style, filling: Filling) -> Iterator[Edit]:
+def _filled(entry: Entry, end: str, filling: Filling) -> Iterator[Edit]:
     part = entry.parts["msgstr"]
-    yield Edit(part.begin, part.end, style.quoted(filling.text, "msgstr"))
+    yield Edit(part.begin, part.end, _quoted(end, "msgstr", filling.text))
     if filling.fuzzy:
-        yield from _marked(entry, style, [("msgid", filling.original)])
+        yield from _marked(entry, end, [("msgid", filling.original)])
 
 
-def _marked(entry: Entry, style: _Style, originals: Iterable[tuple[str, str]]) -> Iterator[Edit]:
+def _marked(entry: Entry, end: str, originals: Iterable[tuple[str, str]]) -> Iterator[Edit]:
     """Yield the edits that mark an entry as fuzzy and say what its translation was made for; without any
     originals they undo it."""
     flags = next((place for place, text in entry.comments if text.startswith("#,")), None)
-    lines = [style.quoted(text, f"#| {keyword}", "#| ") for keyword, text in originals]
+    lines = [_quoted(end, f"#| {keyword}", text, "#| ") for keyword, text in originals]
     insertion = " fuzzy," if lines else ""
     if any(text.startswith("#|") for _, text in entry.comments):
         lines = []
@@ -306,10 +279,10 @@ def _marked(entry: Entry, style: _Style, originals: Iterable[tuple[str, str]]) -
         lines.insert(0, "#, fuzzy")
     elif flags is not None and "fuzzy" not in entry.flags():
         yield Edit(flags + 2, flags + 2, insertion)
-    yield Edit(entry.begin, entry.begin, "".join(line + style.end for line in lines))
+    yield Edit(entry.begin, entry.begin, "".join(line + end for line in lines))
 
 
-def _plural_units(entry: Entry, forms: int, style: _Style) -> Iterator[Unit]:
+def _plural_units(entry: Entry, forms: int, end: str) -> Iterator[Unit]:
     """Yield the units of msgid and msgid_plural, which fill all forms between them."""
     fillings: dict[str, Filling] = {}
 
@@ -322,12 +295,12 @@ def _plural_units(entry: Entry, forms: int, style: _Style) -> Iterator[Unit]:
         texts = known or [
             found.text if found else "" for found in ([one] * (forms > 1) + [many] * (forms - 1 or 1))
         ]
-        rows = [style.quoted(text, f"msgstr[{number}]") for number, text in enumerate(texts)]
-        yield Edit(entry.targets[0].begin, entry.targets[-1].end, style.end.join(rows))
+        rows = [_quoted(end, f"msgstr[{number}]", text) for number, text in enumerate(texts)]
+        yield Edit(entry.targets[0].begin, entry.targets[-1].end, end.join(rows))
         unsure = known is None and (forms > 2 or not all(texts))
         unsure = unsure or any(found.fuzzy for found in fillings.values())
         originals = [(name, found.original) for name, found in fillings.items()] if unsure else []
-        yield from _marked(entry, style, originals)
+        yield from _marked(entry, end, originals)
 
     for keyword in ("msgid", "msgid_plural"):
         yield Unit(entry.text(keyword) or "", partial(edits, keyword), entry.text("msgctxt"))
@@ -348,17 +321,17 @@ def _plural_forms(label: str, header: Entry | None, target: str) -> tuple[int, s
     return found.num_plurals, found.plural_expr
 
 
-def _head(document: Document, label: str, header: Entry | None, target: str, style: _Style) -> Iterator[Edit]:
+def _head(document: Document, label: str, header: Entry | None, target: str, end: str) -> Iterator[Edit]:
     """Yield the edits that complete the header of a template: language, character set and plural forms."""
     language = target.replace("-", "_")
     if header is None:
         rows = f"Language: {language}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
-        yield Edit(0, 0, f'msgid ""{style.end}{style.quoted(rows, "msgstr")}{style.end * 2}')
+        yield Edit(0, 0, f'msgid ""{end}{_quoted(end, "msgstr", rows)}{end * 2}')
         return
     part = header.parts["msgstr"]
     written = stated = document.text[part.begin : part.end]
     if "Language:" not in stated:
-        written += f'{style.end}"Language: {language}\\n"'
+        written += f'{end}"Language: {language}\\n"'
     written = re.sub(r"(\bLanguage:)[ \t]*\\n", rf"\1 {language}\\n", written)
     written = written.replace("charset=CHARSET", "charset=UTF-8")
     if "nplurals=INTEGER" in stated:

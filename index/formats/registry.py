@@ -10,10 +10,9 @@ from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.document import Document
 from index.formats.sentence import BadUnit, Sentence, UnitError, too_long
-from index.formats.streams import READ_BYTES, plain_suffixes
+from index.formats.streams import LONGEST_FILE, READ_BYTES, open_stream, plain_suffixes
 from index.languages import is_named
 
-LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
 # Bytes of which each object of a file has at least one: all are in memory, with or without a text.
 LINE_MARKS = tuple(mark.encode() for mark in "\n\r")
 XML_MARKS = (b"<", b"=", b"&")
@@ -88,7 +87,6 @@ FORMATS = {
         ),
         Format("docx", (".docx",), "office", grouped=False, fills=True),
         Format("xlsx", (".xlsx",), "office", "read_table", table=True, fills=True),
-        Format("cldr", root="ldml", grouped=False),
     )
 }
 FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
@@ -100,14 +98,15 @@ DOCUMENT_EXTENSIONS = (*(extension for extension, form in FORMAT_OF_EXTENSION.it
 class Source:
     """A corpus file: all its languages unless `language` is given; `format` None: by extension.
 
-    `columns` of a table: (name, meaning) as in rows.py. Malformed units are added to `bad`; without it the
-    first one is an error.
+    `columns` of a table: (name, meaning) as in rows.py. `encoding` of a text that does not say it, if not
+    UTF-8. Malformed units are added to `bad`; without it the first one is an error.
     """
 
     path: Path
     language: str | None = None
     format: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    encoding: str | None = None
     bad: BadUnits | None = field(default=None, compare=False, repr=False)
 
 
@@ -117,9 +116,11 @@ def format_of(source: Source) -> Format:
         return FORMATS[source.format]
     last = next(reversed(plain_suffixes(source.path)), "")
     if last == ".xml":
-        from index.formats.xml import root_name
+        from index.formats.xml import root_of
 
-        if (root := root_name(source.path)) not in FORMAT_OF_ROOT:
+        with open_stream(source.path) as file:
+            root = root_of(file.read(READ_BYTES))
+        if root not in FORMAT_OF_ROOT:
             roots = ", ".join(f"<{name}>" for name in FORMAT_OF_ROOT)
             raise CorpusError(f"{source.path}: <{root}> is none of the root elements {roots}: give --format")
         return FORMAT_OF_ROOT[root]
@@ -139,8 +140,11 @@ def read(source: Source) -> Iterator[Sentence]:
         ) from error
     if source.columns and not form.table:
         raise UsageError(f"{source.path}: {form.name} has no columns to map: leave --columns out")
-    columns = (dict(source.columns),) if source.columns else ()
-    for read_unit in reader(source.path, source.language, *columns):
+    if source.encoding and (form.root or not (form.lines or form.keyed)):
+        raise UsageError(f"{source.path}: {form.name} says how it is encoded: leave --encoding out")
+    options: dict[str, Any] = {"columns": dict(source.columns)} if source.columns else {}
+    options |= {"encoding": source.encoding} if source.encoding else {}
+    for read_unit in reader(source.path, source.language, **options):
         reason = too_long(read_unit) if isinstance(read_unit, Sentence) else None
         unit = BadUnit(read_unit.line, reason) if reason else read_unit
         if isinstance(unit, Sentence):
@@ -160,12 +164,12 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
     if suffix_of(name) == ".xml":
         from index.formats.xml import root_of
 
-        form = FORMAT_OF_ROOT.get(root_of(name, content[:READ_BYTES]))
+        form = FORMAT_OF_ROOT.get(root_of(content[:READ_BYTES]))
     if form is None or not form.fills:
         known = ", ".join(DOCUMENT_EXTENSIONS)
         raise UsageError(f"{name}: not a file that can be filled: give one of {known}")
-    if len(content) > LONGEST_DOCUMENT:
-        raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
+    if len(content) > LONGEST_FILE:
+        raise CorpusError(f"{name}: longer than {LONGEST_FILE} bytes: divide it")
     if most_texts is not None and sum(map(content.count, form.marks)) > MARKS_A_TEXT * most_texts:
         raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
     document: Document = form.load("open_document")(content, name, target)

@@ -12,14 +12,14 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from index.errors import CorpusError
-from index.formats.sentence import BadUnit, UnitError
+from index.formats.sentence import BadUnit, UnitError, is_text
 
-LONGEST_LINE = 1 << 20  # bytes
+LONGEST_LINE = 1 << 20  # characters
+LONGEST_FILE = 64 << 20  # bytes, of a file that is held in memory
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20  # decompressed bytes: times the file; allowed for any file
 XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
 READ_BYTES = 1 << 16  # bytes read at a time
@@ -35,6 +35,15 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
         raise CorpusError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
+def read_whole(path: Path) -> bytes:
+    """Read a file of at most LONGEST_FILE bytes. Raises CorpusError."""
+    with open_stream(path) as file:
+        content = file.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: divide it")
+    return content
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line with its end) of UTF-8 text, lines of at most 1 MiB. Raises CorpusError."""
     for number, line in read_good_lines(path):
@@ -43,51 +52,45 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def read_good_lines(path: Path) -> Iterator[tuple[int, str | BadUnit]]:
-    """Yield lines as `read_lines` does, with a BadUnit for a line that is too long or not UTF-8.
+def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str | BadUnit]]:
+    """Yield lines as `read_lines` does, with a BadUnit for a line that is too long or cannot be decoded.
 
-    A file that begins with a byte order mark of UTF-16 is read as such. Raises CorpusError.
+    `encoding`, if it is not UTF-8, or UTF-16 with a byte order mark. Raises CorpusError.
     """
     with open_stream(path) as file:
         begin = cast(io.BufferedReader, file).peek(2)[:2]
-        if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            yield from _utf16_lines(path, file)
-            return
+        marked = "utf-16" if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+        text = io.TextIOWrapper(file, encoding or marked, "surrogateescape", newline="\n")
         number = 0
-        while line := file.readline(LONGEST_LINE + 1):
-            number += 1
-            plain = line.isascii() and len(line) <= LONGEST_LINE
-            yield number, line.decode() if plain else _decode(number, line)
-            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # skip the rest of the line
-                line = file.readline(LONGEST_LINE + 1)
+        try:
+            while line := text.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    yield (
+                        number,
+                        BadUnit(number, f"longer than {LONGEST_LINE} characters: one sentence a line"),
+                    )
+                elif line.isascii() or is_text(line):
+                    yield number, line
+                else:
+                    yield number, BadUnit(number, f"not {_said(encoding)}: save the file as UTF-8")
+                while len(line) > LONGEST_LINE and not line.endswith("\n"):  # skip the rest of the line
+                    line = text.readline(LONGEST_LINE + 1)
+        except UnicodeDecodeError as error:
+            said = f"not {_said(encoding or error.encoding)}"
+            raise CorpusError(f"{path}: {said} ({error.reason}): save the file as UTF-8") from error
+        finally:
+            text.detach()
 
 
-def _utf16_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str | BadUnit]]:
-    text = io.TextIOWrapper(file, encoding="utf-16", newline="\n")
-    try:
-        for number, line in enumerate(iter(partial(text.readline, LONGEST_LINE + 1), ""), start=1):
-            if len(line) > LONGEST_LINE:
-                raise UnitError(path, number, f"longer than {LONGEST_LINE} characters: one sentence a line")
-            yield number, line
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path}: not UTF-16 ({error.reason}): save the file as UTF-8") from error
-    finally:
-        text.detach()
+def _said(encoding: str | None) -> str:
+    return (encoding or "UTF-8").upper()
 
 
 def plain_suffixes(path: Path) -> list[str]:
     """The extensions of a file without that of its compression: x.de.txt.gz -> [".de", ".txt"]."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSION_OPENERS else suffixes
-
-
-def _decode(number: int, line: bytes) -> str | BadUnit:
-    if len(line) > LONGEST_LINE:
-        return BadUnit(number, f"longer than {LONGEST_LINE} bytes: one sentence a line")
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError:
-        return BadUnit(number, "not UTF-8: save the file as UTF-8")
 
 
 def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:

@@ -23,11 +23,11 @@ EXCEL_DELIMITER = re.compile(r"sep=(.)\r?\n?")
 
 
 def read_tsv(
-    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED, encoding: str | None = None
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of a tab-separated table; `columns` as in rows.py. Raises CorpusError."""
     names: list[str] = []
-    for number, line in read_good_lines(path):
+    for number, line in read_good_lines(path, encoding):
         if isinstance(line, BadUnit):
             yield line
         elif not names:
@@ -38,11 +38,11 @@ def read_tsv(
 
 
 def read_csv(
-    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED, encoding: str | None = None
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of a table with commas, semicolons or tabs; `columns` as in rows.py. Raises
     CorpusError."""
-    lines = _RecordLines(path)
+    lines = _RecordLines(path, encoding)
     reader = csv.reader(lines, delimiter=lines.delimiter, strict=True)
     names: list[str] = []
     number = 0
@@ -71,8 +71,8 @@ class _RecordLines:
     The delimiter is stated by a first line such as `sep=;` (Excel), or else the most frequent in the header.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._lines = path, read_good_lines(path)
+    def __init__(self, path: Path, encoding: str | None = None) -> None:
+        self._path, self._lines = path, read_good_lines(path, encoding)
         self._length = 0  # of the record so far
         self._number = 0
         first = self._next_line()

@@ -28,11 +28,11 @@ def read_txt(path: Path) -> Iterator[tuple[int, str]]:
         yield number, clean(line)
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+def read(path: Path, language: str | None, encoding: str | None = None) -> Iterator[Sentence | BadUnit]:
     """Yield one sentence a line, in `language`. CorpusError if it is None."""
     if language is None:
         raise CorpusError(f"{path}: plain text does not say its language: give it as --corpus LANG={path}")
-    for number, line in read_good_lines(path):
+    for number, line in read_good_lines(path, encoding):
         if isinstance(line, BadUnit):
             yield line
         else:
@@ -42,7 +42,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
             yield Sentence(str(number), line.rstrip("\r\n"), language, number)
 
 
-def read_moses(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+def read_moses(path: Path, language: str | None, encoding: str | None = None) -> Iterator[Sentence | BadUnit]:
     """Yield the lines of NAME.LANG; line i translates line i of every other file named NAME.
 
     A file named LANG.txt is aligned with the others of its folder.
@@ -50,7 +50,7 @@ def read_moses(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]
     if language is None and (suffixes := plain_suffixes(path)):
         language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
     name = aligned_name(path)
-    for sentence in read(path, language):
+    for sentence in read(path, language, encoding):
         if isinstance(sentence, Sentence):
             sentence = sentence._replace(group=f"{name}#{sentence.line}")
         yield sentence

@@ -13,19 +13,14 @@ from typing import Any
 from index.errors import CorpusError
 from index.formats.document import Document, Edit, Filling, Unit, decoded
 from index.formats.json_strings import objects
-from index.formats.keyed import LONGEST_FILE
 from index.formats.sentence import BadUnit, Sentence, as_written, is_text, local_group, parse_json
-from index.formats.streams import open_stream
+from index.formats.streams import read_whole
 from index.languages import lookup
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield every text in every language. Raises CorpusError."""
-    with open_stream(path) as file:
-        content = file.read(LONGEST_FILE + 1)
-    if len(content) > LONGEST_FILE:
-        raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: divide it")
-    catalogue = _parsed(str(path), decoded(str(path), content)[0])
+    catalogue = _parsed(str(path), decoded(str(path), read_whole(path))[0])
     source = str(catalogue.get("sourceLanguage", "en"))
     for number, (key, entry) in enumerate(_entries(catalogue), start=1):
         texts = {source: (key, "translated")} | _texts(entry)

@@ -31,6 +31,10 @@ _NOT_ALLOWED = re.compile(
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ENCODING = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 _TAG = re.compile(r"""<(?:"[^"]*+"|'[^']*+'|[^'">]++)*+>""")
+_ROOT = re.compile(
+    r"(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*(?:\[.*?\]\s*)?>)*+<([^\s<>/!?]+)",
+    re.DOTALL | re.IGNORECASE,
+)
 _ELEMENT_NAME = re.compile(r"<([^\s/>]+)")
 
 
@@ -134,28 +138,11 @@ def document(
     return text, charset, [record for record in found if isinstance(record, Element)]
 
 
-def root_name(path: Path) -> str:
-    """The local name of the root element; "" if the file is not XML."""
-    with open_stream(path) as file:
-        return root_of(str(path), file.read(READ_BYTES))
-
-
-def root_of(label: str, block: bytes) -> str:
+def root_of(block: bytes) -> str:
     """The local name of the root element of a file that begins with `block`; "" if it is not XML."""
-    walk = _Walk(label, "", ())
-    try:
-        list(walk.feed(_decoder(walk, block).decode(block)))
-    except _OtherRootError as error:
-        return error.name
-    except (CorpusError, UnicodeDecodeError):
-        pass
-    return ""
-
-
-class _OtherRootError(CorpusError):
-    def __init__(self, label: str, line: int, name: str, wanted: str) -> None:
-        super().__init__(f"{label}, line {line}: <{name}>, not <{wanted}>: give --format")
-        self.name = name
+    charset = next((name for mark, name in STREAM_CHARSETS.items() if block.startswith(mark)), "utf-8")
+    found = _ROOT.match(block.decode(charset, "replace"))
+    return found[1].rpartition(":")[2] if found else ""
 
 
 class _Walk:
@@ -219,7 +206,9 @@ class _Walk:
         parent, local = self._element, name.rpartition(":")[2]
         element = Element(local, attributes, parent, self._parser.CurrentLineNumber)
         if parent is None and local != self._root:
-            raise _OtherRootError(self._label, element.line, local, self._root)
+            raise CorpusError(
+                f"{self._label}, line {element.line}: <{local}>, not <{self._root}>: give --format"
+            )
         self._depth += 1
         if self._depth > DEEPEST:
             raise CorpusError(

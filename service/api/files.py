@@ -1,10 +1,9 @@
 """LibreTranslate's `/translate_file`: a file filled from the translation memory, kept until it is fetched.
 
-Unlike LibreTranslate's, texts that the corpus does not translate stay as they are (index/formats/filling.py).
+Unlike LibreTranslate's, texts that the corpus does not translate stay as they are (index/answers/filling.py).
 """
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -13,9 +12,10 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from index.answers.answer import Answers
+from index.answers.filling import Summary, fill, source_language
 from index.errors import UnknownLanguageError, UsageError
 from index.formats.document import Document
-from index.formats.filling import Summary, fill, source_language
 from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
@@ -176,9 +176,9 @@ async def _filled(
 
 async def _matches(
     document: Document, source: str, target: str, engine: Engine, longest: int
-) -> list[Sequence[Any]]:
+) -> list[Answers]:
     """The matches of the translation memory for each text; none for a text longer than `longest`."""
-    matches: list[Sequence[Any]] = [[] for _ in document.units]
+    matches: list[Answers] = [()] * len(document.units)
     places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
     for begin in range(0, len(places), TEXTS_ASKED):
         batch = places[begin : begin + TEXTS_ASKED]

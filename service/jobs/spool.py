@@ -102,7 +102,7 @@ class Spool:
             )
         columns = tuple(columns_of(upload.columns).items()) if upload.columns else ()
         path = self.folder / upload_id / upload.file
-        return Source(path, upload.language, upload.format, columns, BadUnits())
+        return Source(path, upload.language, upload.format, columns, bad=BadUnits())
 
     def remove(self, upload_id: str) -> None:
         """Remove an upload, if it exists."""

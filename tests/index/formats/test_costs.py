@@ -19,8 +19,6 @@ TMX = "<tmx><body><tu {}>{}</tu></body></tmx>"
 VARIANT = "<tuv xml:lang='en'><seg>a</seg></tuv>"
 XLIFF = "<xliff srcLang='en' trgLang='de'><file><unit {}>{}</unit></file></xliff>"
 SEGMENT = "<segment><source>a</source><target>b</target></segment>"
-CLDR = "<ldml><identity>{}</identity><annotations>{}</annotations></ldml>"
-NAME = "<annotation cp='a' type='tts'>b</annotation>"
 PO = 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset={}\\n"\n{}\n'
 PLURAL = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\n'
 
@@ -51,13 +49,6 @@ COSTLY: dict[str, tuple[str, str | None]] = {
         "metadata that 20000 sentences share",
     ),
     "children.xlf": (XLIFF.format("", "<x/>" * 50_000 + SEGMENT * 20_000), None),
-    "languages.xml": (CLDR.format("<language type='de'/>" * 50_000, NAME * 10_000), None),
-    "keywords.xml": (
-        CLDR.format(
-            "<language type='de'/>", f"<annotation cp='a'>{'|' * 500_000}</annotation>" + NAME * 9_999
-        ),
-        "metadata longer than",
-    ),
     "merged.po": (PO.format("utf-8", "") + entries("#: a:{}\n"), None),
     "comments.po": (PO.format("utf-8", "") + entries("#. {}\n"), None),
     "plurals.po": (PO.format("utf-8", forms("nplurals=1000000000;")) + PLURAL, None),

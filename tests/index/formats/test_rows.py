@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from index.errors import CorpusError
+from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
@@ -179,3 +179,26 @@ def test_tsv_is_written_as_it_is_read(tmp_path: Path) -> None:
     write_tsv(out, units)
     (tmp_path / "x.tsv").write_text(out.getvalue(), "utf-8")
     assert found(tmp_path / "x.tsv") == [sentence for unit in units for sentence in unit]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name", "content"),
+    [
+        ("cp1251", "t.csv", "ru;en\nСобака бежит.;A dog runs.\n"),
+        ("shift_jis", "t.tsv", "ja\ten\n犬が走る。\tA dog runs.\n"),
+        ("gb18030", "t.zh", "狗在跑。\n"),
+        ("iso-8859-2", "t.srt", "1\n00:00:01,000 --> 00:00:02,000\nPies biegnie żwawo.\n"),
+    ],
+)
+def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name: str, content: str) -> None:
+    written = tmp_path / name
+    written.write_bytes(content.encode(encoding))
+    texts = [one.text for one in read(Source(written, "pl", encoding=encoding))]
+    written.write_text(content, "utf-8")
+    assert texts == [one.text for one in read(Source(written, "pl"))] != []
+    with pytest.raises(UsageError, match="parquet says how it is encoded"):
+        next(read(Source(tmp_path / "t.parquet", encoding=encoding)))
+    written.write_bytes("Łódź".encode("cp1250"))
+    if not name.endswith(".srt"):
+        with pytest.raises(CorpusError, match="not UTF-8: save the file"):
+            list(read(Source(written, "pl")))

@@ -48,7 +48,7 @@ def test_an_endless_line_is_refused_without_reading_it(tmp_path: Path) -> None:
         file.truncate(1 << 40)  # a hole, not a terabyte
     lines = read_txt(tmp_path / "x.txt")
     assert next(lines) == (1, "one")
-    with pytest.raises(CorpusError, match=f"line 2: longer than {LONGEST_LINE} bytes"):
+    with pytest.raises(CorpusError, match=f"line 2: longer than {LONGEST_LINE} characters"):
         next(lines)
 
 

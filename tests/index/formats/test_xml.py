@@ -1,4 +1,4 @@
-"""TMX, XLIFF and CLDR annotations; what XML can do to a reader, and that it is refused."""
+"""TMX and XLIFF; what XML can do to a reader, and that it is refused."""
 
 import http.server
 import io
@@ -40,11 +40,6 @@ XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" 
 <target>Um <ph id="3"/>cão.</target></segment>
 <segment id="2" state="initial"><source>A cat.</source><target>A cat.</target></segment>
 </unit></file></xliff>"""
-CLDR = """<?xml version="1.0" encoding="UTF-8" ?>
-<!DOCTYPE ldml SYSTEM "../../common/dtd/ldml.dtd">
-<ldml><identity><version number="$Revision$"/><language type="{}"/></identity><annotations>
-<annotation cp="🐕">{} | x</annotation><annotation cp="🐕" type="tts">{}</annotation>
-</annotations></ldml>"""
 
 
 def found(path: Path, content: str | bytes, format: str | None = None) -> list[Sentence]:
@@ -124,14 +119,6 @@ def test_xliff_2(tmp_path: Path) -> None:
     }
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
-
-
-def test_names_of_a_character_are_a_group_over_files(tmp_path: Path) -> None:
-    (one,) = found(tmp_path / "en.xml", CLDR.format("en", "pet", "dog"))
-    (two,) = found(tmp_path / "de.xml", CLDR.format("de", "Tier", "Hund"))
-    assert (one.text, one.language, one.metadata) == ("dog", "en", {"cp": "🐕", "keywords": ["pet", "x"]})
-    assert (two.text, two.language) == ("Hund", "de")
-    assert one.group == two.group
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from babel.messages.pofile import read_po
 from lxml import etree
 
+from index.answers.filling import Summary, translate_file
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError
-from index.formats.filling import Summary, translate_file
 from index.formats.registry import Source, open_document, read
 from index.storage.options import Cleaning
 from passepartout import run

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from index.answers.filling import Summary, translate_file
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.formats.filling import Summary, translate_file
 from index.formats.registry import Source
 
 PO = r"""msgid ""

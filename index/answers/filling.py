@@ -1,58 +1,23 @@
 """Filling a document from the translation memory: exact matches as translated, others as fuzzy."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
+from index.answers.answer import Answer, Answers
+from index.answers.translator import Translator
 from index.errors import UnknownLanguageError, UsageError
 from index.formats.document import Document, Filling, Unit, with_edges
-from index.formats.registry import LONGEST_DOCUMENT, open_document
+from index.formats.registry import open_document
 from index.formats.sentence import CODES, CONTEXT, FORMS, SOURCE_TEXT, TARGET_TEXT
-from index.formats.streams import open_stream
+from index.formats.streams import read_whole
 from index.languages import lookup
 from index.storage.files import output_file
 from index.text.normalisation import clean
 
 TEXTS_ASKED = 256  # at a time
 TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to identify the language of a document
-
-
-class Original(Protocol):
-    """The sentence whose translation a match is."""
-
-    @property
-    def text(self) -> str: ...
-
-
-class Match(Protocol):
-    """An answer of the translation memory."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def match(self) -> str: ...
-    @property
-    def original(self) -> Original | None: ...
-    @property
-    def metadata(self) -> Mapping[str, Any]: ...
-
-
-class Language(Protocol):
-    """A language of the memory."""
-
-    @property
-    def code(self) -> str: ...
-
-
-class Memory(Protocol):
-    """A translation memory, and what recognises languages: a Translator."""
-
-    @property
-    def languages(self) -> Sequence[Language]: ...
-    def detect(self, text: str) -> str | None: ...
-    def remember(self, texts: Sequence[str], source: str, target: str) -> Sequence[Sequence[Match]]: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +34,7 @@ class Summary:
     fuzzy_written: bool
 
 
-def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool | None = None) -> Summary:
+def fill(document: Document, matches: Sequence[Answers], *, fuzzy: bool | None = None) -> Summary:
     """Fill each unit with its best match.
 
     `fuzzy`: whether to write matches that are not exact; by default, only if the format can mark them.
@@ -85,14 +50,14 @@ def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool 
     return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
 
 
-def filling_of(unit: Unit, answers: Sequence[Match]) -> Filling | None:
+def filling_of(unit: Unit, answers: Answers) -> Filling | None:
     """The first exact answer in the same context, else the first one as fuzzy; None where there is none."""
     fillings = (_filling(unit, answer) for answer in answers)
     found = [filling for filling in fillings if filling is not None]
     return min(found, key=lambda filling: filling.fuzzy, default=None)
 
 
-def _filling(unit: Unit, answer: Match) -> Filling | None:
+def _filling(unit: Unit, answer: Answer) -> Filling | None:
     text, original, metadata = answer.text, answer.original.text if answer.original else "", answer.metadata
     exact = answer.match == "exact"
     if exact and metadata:  # of a row that other texts may share
@@ -120,7 +85,7 @@ def _written(stated: object, cleaned: str) -> str:
     return stated if isinstance(stated, str) and clean(stated) == cleaned else cleaned
 
 
-def source_language(document: Document, memory: Memory, given: str | None) -> str:
+def source_language(document: Document, memory: Translator, given: str | None) -> str:
     """The language of a document's texts: the given one, or the one it states, or that of most texts.
 
     Raises UnknownLanguageError, UsageError if the language is not clear.
@@ -139,7 +104,7 @@ def source_language(document: Document, memory: Memory, given: str | None) -> st
 
 
 def translate_file(
-    memory: Memory,
+    memory: Translator,
     path: Path,
     out: Path,
     target: str,
@@ -150,11 +115,9 @@ def translate_file(
     """Fill `path` and write it to `out`. Raises UsageError, CorpusError."""
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file itself: give another --out")
-    with open_stream(path) as stream:
-        content = stream.read(LONGEST_DOCUMENT + 1)
-    document = open_document(content, str(path), target)
+    document = open_document(read_whole(path), str(path), target)
     texts = [unit.text for unit in document.units]
-    matches: list[Sequence[Match]] = []
+    matches: list[Answers] = []
     code = source_language(document, memory, source) if texts else ""
     for begin in range(0, len(texts), TEXTS_ASKED):
         matches += memory.remember(texts[begin : begin + TEXTS_ASKED], code, target)
