@@ -173,7 +173,7 @@ def test_a_language_that_is_not_clear_comes_with_the_likely_ones(client: TestCli
         b"",
         b"{'text': 1}",
         b'{"text": "a",}',
-        b"[" * 100_000,
+        b"[" * 30_000,
         b'{"text": "\xff"}',
         b"\x00",
     ],

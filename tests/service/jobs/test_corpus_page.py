@@ -8,8 +8,10 @@ from tests.service.browser import OpenPage, serious
 from tests.service.jobs.conftest import KEY, Stage
 from tests.service.jobs.test_jobs import TMX
 
-# Keeps every status that is shown, however briefly.
+# Keeps every status that is shown, however briefly, and looks at the job often enough to see them.
 NOTE = """() => {
+  const later = window.setTimeout;
+  window.setTimeout = (call, pause) => later(call, pause / 25);
   window.told = [];
   const corpus = document.getElementById("corpus");
   const note = () => window.told.push(corpus.querySelector(".going [role=status]")?.textContent);
