@@ -7,9 +7,36 @@ MOST_SENTENCES = 50  # a longer text is taken as one
 # The end of a sentence that is followed by more text, after a space in languages that use spaces.
 _END = re.compile(r"[.!?…؟۔।॥։።]['\"”’»)\]]*\s+\S|[。！？｡][\s'\"”’»」』）]*[^\s'\"”’»」』）]")
 
-# Titles before a name, of which ICU knows only some, in the language that they belong to.
-_TITLE = re.compile(
-    r"(?:^|\s)(?:Dr|Dra|Drs|Fr|Hr|Ing|Mgr|Mlle|Mme|Mr|Mrs|Ms|Prof|Sr|Sra|Srta|St|Sta|Ste)\.\s+$"
+# What is written with a full stop before something else, of which ICU knows only some: titles before a name,
+# abbreviations before a number, and single letters, as in "z. B." and "J. Smith", but not "I".
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:Dr|Dra|Drs|Fr|Hr|Ing|Mgr|Mlle|Mme|Mr|Mrs|Ms|Prof|Sr|Sra|Srta|St|Sta|Ste"
+    r"|approx|ca|Nr|nº|pp|tel|Tel|vs|(?!I\b)[^\W\d_])\.\s+$"
+)
+# Where an ordinal number is written with a full stop: "am 3. Mai".
+_ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
+_ORDINAL_LANGUAGES = frozenset(
+    {
+        "bs",
+        "cs",
+        "da",
+        "de",
+        "et",
+        "fi",
+        "fo",
+        "hr",
+        "hu",
+        "is",
+        "lv",
+        "nb",
+        "nn",
+        "no",
+        "pl",
+        "sk",
+        "sl",
+        "sr",
+        "tr",
+    }
 )
 
 
@@ -28,11 +55,18 @@ def sentence_parts(text: str, language: str) -> list[str]:
 
     parts: list[str] = []
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
-        if parts and (_TITLE.search(parts[-1]) or not any(character.isalnum() for character in segment)):
-            parts[-1] += segment  # punctuation by itself is not a sentence
+        punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
+        if parts and (punctuation or _goes_on(parts[-1], language)):
+            parts[-1] += segment
         else:
             parts.append(segment)
     return parts
+
+
+def _goes_on(part: str, language: str) -> bool:
+    """Whether the full stop at the end of a part belongs to its last word."""
+    ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(part)
+    return bool(ordinal or _ABBREVIATION.search(part))
 
 
 def may_be_several(text: str) -> bool:
