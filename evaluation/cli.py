@@ -12,17 +12,19 @@ from evaluation.reports.report import Report, as_json, summary, write_report
 from evaluation.suites.confidence import confidence
 from evaluation.suites.english import everyday, picture_sets
 from evaluation.suites.retrieval import read_pictures, retrieval
+from evaluation.suites.sets import SentenceEncoder
+from evaluation.suites.supervised import USE_LANGUAGES, USE_MULTILINGUAL, SupervisedEncoder
 from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
 from evaluation.suites.words import dictionary_translation, read_dictionary
+from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
-from index.importing.named import open_encoder
 from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 # Encoder, data, languages that the encoder knows, languages to average over too -> tables.
-SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
+SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
     "multi30k": multi30k,
     "aligned": aligned,
     "everyday": everyday,
@@ -30,15 +32,18 @@ SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], li
     "photos": photos,
     "sets": picture_sets,
     "pictograms": pictograms,
-    "confidence": confidence,
 }
-WORDS, RETRIEVAL = "words", "retrieval"  # suites that need more than data
+CONFIDENCE, WORDS, RETRIEVAL = "confidence", "words", "retrieval"  # suites that need more of an encoder
 
 
 @click.command()
-@click.argument("suite", type=click.Choice([*SUITES, WORDS, RETRIEVAL]))
+@click.argument("suite", type=click.Choice([*SUITES, CONFIDENCE, WORDS, RETRIEVAL]))
 @click.option(
-    "--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle, or use-multilingual."
+    "--encoder",
+    "bundle",
+    type=FOLDER,
+    required=True,
+    help="The encoder bundle, or use-multilingual, a supervised one to compare with.",
 )
 @click.option(
     "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
@@ -54,7 +59,7 @@ WORDS, RETRIEVAL = "words", "retrieval"  # suites that need more than data
 @click.option(
     "--pictures",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="For `retrieval`: the file that `passepartout pictures` wrote.",
+    help="For `retrieval`: the file that `passepartout bundle pictures` wrote.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The folder to write report.json and report.md to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
@@ -72,14 +77,23 @@ def evaluate(
 
     Measures the languages of the data that the bundle knows, and any others named by --languages.
     """
-    run = _run(suite, data, _codes(languages), dictionaries, pictures)
-    opened = open_encoder(bundle)
-    tables = run(TextEncoder(opened), opened.manifest.languages)
+    chosen = _codes(languages)
+    _check_options(suite, data, dictionaries, pictures)
+    if str(bundle) == USE_MULTILINGUAL and not bundle.exists():
+        if suite not in SUITES or data is None:
+            raise UsageError(f"the suite {suite} needs a bundle, not {USE_MULTILINGUAL}")
+        other = SupervisedEncoder()
+        name, digest = other.name, other.sha256
+        tables = SUITES[suite](other, data, USE_LANGUAGES, chosen)
+    else:
+        opened = open_bundle(bundle)
+        name, digest = opened.name, sha256(opened.folder / MANIFEST_NAME)
+        tables = _run(suite, TextEncoder(opened), data, chosen, dictionaries, pictures)
     report = Report(
         suite=suite,
         command=running_command(),
-        bundle=opened.name,
-        sha256=sha256(opened.folder / MANIFEST_NAME),
+        bundle=name,
+        sha256=digest,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         tables=tuple(tables),
     )
@@ -95,14 +109,9 @@ def _codes(languages: str) -> list[str]:
     return codes
 
 
-def _run(
-    suite: str,
-    data: Path | None,
-    chosen: list[str],
-    dictionaries: tuple[str, ...],
-    pictures: Path | None,
-) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
-    """What is to be measured, given an encoder and the languages that it knows."""
+def _check_options(
+    suite: str, data: Path | None, dictionaries: tuple[str, ...], pictures: Path | None
+) -> None:
     for option, given, needed_by in (
         ("--dictionary", dictionaries, WORDS),
         ("--pictures", pictures, RETRIEVAL),
@@ -111,12 +120,25 @@ def _run(
             raise UsageError(f"{option} is for the suite {needed_by}, not for {suite}: leave it out")
         if suite == needed_by and not given:
             raise UsageError(f"the suite {suite} needs {option}")
-    if suite == WORDS:
-        entries = [read_dictionary(option) for option in dictionaries]
-        return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
-    if data is None:
+    if data is None and suite != WORDS:
         raise UsageError("no data: give --data DIR (docs/data.md)")
-    if pictures is None:
-        return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
-    embedded = read_pictures(pictures)
-    return lambda encoder, known: retrieval(encoder, data, known, chosen, embedded)
+
+
+def _run(
+    suite: str,
+    encoder: TextEncoder,
+    data: Path | None,
+    chosen: list[str],
+    dictionaries: tuple[str, ...],
+    pictures: Path | None,
+) -> list[Table]:
+    """Measure the encoder of a bundle."""
+    known = encoder.bundle.manifest.languages
+    if data is None or suite == WORDS:
+        entries = [read_dictionary(option) for option in dictionaries]
+        return dictionary_translation(encoder, data, known, chosen, entries)
+    if pictures is not None:
+        return retrieval(encoder, data, known, chosen, read_pictures(pictures))
+    if suite == CONFIDENCE:
+        return confidence(encoder, data, known, chosen)
+    return SUITES[suite](encoder, data, known, chosen)

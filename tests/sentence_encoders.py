@@ -45,11 +45,13 @@ def make_sentence_encoder(
         for number, (kind, path) in enumerate(zip(parts, paths, strict=True))
     ]
     write_json(folder / "modules.json", modules)
-    write_json(folder / "1_Pooling" / "config.json", {f"pooling_mode_{pooling}": True})
+    modes = {"pooling_mode_mean_tokens": False, f"pooling_mode_{pooling}": True}
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **modes})
     if dense:
         layer = torch.nn.Linear(width, 16)
         activation = {"activation_function": "torch.nn.modules.activation.Tanh"}
-        write_json(folder / "2_Dense" / "config.json", activation)
+        sizes = {"in_features": width, "out_features": 16, "bias": True}
+        write_json(folder / "2_Dense" / "config.json", sizes | activation)
         tensors = {f"linear.{name}": value.detach() for name, value in layer.named_parameters()}
         save_file(tensors, folder / "2_Dense" / "model.safetensors")
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": 16})

@@ -35,14 +35,14 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     assert "passepartout, version 0." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["encode", "index", "translate"])
+@pytest.mark.parametrize("name", ["bundle", "index", "translate"])
 def test_commands_are_there(name: str) -> None:
     module, attribute = COMMANDS[name][0].split(":")
     assert isinstance(getattr(import_module(module), attribute), click.Command)
 
 
 @pytest.mark.parametrize(
-    "command", [["encode"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
+    "command", [["bundle", "encode"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
 )
 def test_every_command_explains_itself(command: list[str], capsys: Capture) -> None:
     assert run([*command, "--help"]) == 0
@@ -55,7 +55,17 @@ def test_without_a_command_it_explains_itself(arguments: list[str], capsys: Capt
     assert capsys.readouterr().out.startswith(f"Usage: {' '.join(['passepartout', *arguments])} [OPTIONS]")
 
 
-@pytest.mark.parametrize("arguments", [["fly"], ["index", "fly"], ["--fly"], ["encode", "--fly"], ["encode"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fly"],
+        ["index", "fly"],
+        ["bundle", "fly"],
+        ["--fly"],
+        ["bundle", "encode", "--fly"],
+        ["bundle", "encode"],
+    ],
+)
 def test_wrong_use_says_where_help_is_with_exit_2(arguments: list[str], capsys: Capture) -> None:
     assert run(arguments) == 2
     captured = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""`passepartout train`, `pictures`, `export`, `pictograms`, `learn-language` and `encoder import`."""
+"""`passepartout train`, `learn-language` and `bundle export | import | pictures | pictograms`."""
 
 from pathlib import Path
 
@@ -114,16 +114,11 @@ def pictograms(bundle: Path, data: Path, name: str | None) -> None:
     click.echo(f"{bundle}: {pictograms} pictograms, {others} other pictures")
 
 
-@click.group()
-def encoder() -> None:
-    """Turn a sentence encoder from elsewhere into an encoder bundle."""
-
-
 def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) -> tuple[str, ...]:
     return tuple(code.strip() for code in codes.split(",")) if codes else ()
 
 
-@encoder.command("import")
+@click.command("import")
 @click.argument("source", type=PATH_TYPE)
 @click.option("--out", type=PATH_TYPE, required=True, help="The bundle: a new folder.")
 @click.option(
@@ -138,12 +133,6 @@ def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) 
 @click.option(
     "--prefix", help='Text that it wants before every text, such as "query: ". [default: its default prompt]'
 )
-@click.option(
-    "--pooling",
-    type=click.Choice(["mean", "cls", "lasttoken", "weightedmean"]),
-    help="How the vectors of tokens become that of the text. [default: as its folder says, else mean]",
-)
-@click.option("--output", help="The output of the ONNX graph to read. [default: the one of a usual name]")
 @click.option("--max-tokens", type=click.IntRange(1, 65536), help="[default: as its files say]")
 def import_(
     source: Path,
@@ -153,28 +142,16 @@ def import_(
     version: str,
     licence: str | None,
     prefix: str | None,
-    pooling: str | None,
-    output: str | None,
     max_tokens: int | None,
 ) -> None:
-    """Turn SOURCE into an encoder bundle.
+    """Turn SOURCE, a folder as sentence-transformers or transformers write it, into an encoder bundle.
 
-    SOURCE: a folder as sentence-transformers or transformers write it (safetensors; needs torch unless it has
-    an ONNX file), an ONNX file with tokenizer.json beside it, or use-multilingual.
+    Its weights must be safetensors.
     """
-    from index.importing.named import NAMED_ENCODERS
+    from training.export.imported import Overrides, import_encoder
 
-    if str(source) in NAMED_ENCODERS and not source.exists():
-        from index.importing.bundle import check_target
-        from index.importing.use import import_use
-
-        check_target(out)
-        bundle = import_use(str(source), out)
-    else:
-        from training.export.imported import Overrides, import_encoder
-
-        overrides = Overrides(name, version, languages, licence, prefix, pooling, output, max_tokens)
-        bundle = import_encoder(source, out, overrides)
+    overrides = Overrides(name, version, languages, licence, prefix, max_tokens)
+    bundle = import_encoder(source, out, overrides)
     manifest = bundle.manifest
     known = listed(manifest.languages)
     click.echo(

@@ -1,4 +1,4 @@
-"""`passepartout card`: copies measured figures into the card of an encoder bundle."""
+"""`passepartout bundle card`: copies measured figures into the card of an encoder bundle."""
 
 import re
 import shlex

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from evaluation.measures.scores import PairScore, Table, mean_measures, score_pair, table_of_pairs
 from evaluation.suites.sets import (
     Caption,
+    SentenceEncoder,
     encode,
     languages_in,
     read_aligned,
     read_captions,
     read_split,
 )
-from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.vectors.neighbourhoods import csls
@@ -41,7 +41,7 @@ class Lines:
 
 
 def picture_sets(
-    encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
+    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> list[Table]:
     """Suite `sets`: a table for each picture set of `data` except photos, a caption for each test picture."""
     sets = sorted(
@@ -53,7 +53,9 @@ def picture_sets(
     return tables
 
 
-def _picture_set(encoder: TextEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]) -> Table:
+def _picture_set(
+    encoder: SentenceEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
+) -> Table:
     images = read_split(folder / "splits.tsv", "test")
     captions = {
         code: read_captions(folder / "captions" / f"{code}.tsv") for code in _languages(folder / "captions")
@@ -97,7 +99,9 @@ def _languages(folder: Path) -> list[str]:
     return codes
 
 
-def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def everyday(
+    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
+) -> list[Table]:
     """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English.
 
     Odd lines (`dev`) are for choosing by, even lines (`test`) for reporting; all of them are candidates.
@@ -120,7 +124,7 @@ def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
 
 
 def machine_translated(
-    encoder: TextEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
+    encoder: SentenceEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> Iterator[Table]:
     """Yield a table for `folder`_machine, if it exists: machine translations of the English lines."""
     machine = folder.with_name(f"{folder.name}_machine")
@@ -134,7 +138,7 @@ def machine_translated(
 
 
 def with_english(
-    encoder: TextEncoder,
+    encoder: SentenceEncoder,
     name: str,
     note: str,
     lines: Mapping[str, Lines],
@@ -159,7 +163,7 @@ def with_english(
     return _scored(name, note, _encoded(encoder, kept), asked, known, chosen, chance=chance)
 
 
-def _encoded(encoder: TextEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
+def _encoded(encoder: SentenceEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
     """LANG -> its lines, and "en LANG" -> their English counterparts and the further lines."""
     texts = {code: aligned.foreign for code, aligned in lines.items()}
     texts |= {f"{ENGLISH} {code}": [*one.english, *one.more_english] for code, one in lines.items()}
@@ -210,7 +214,7 @@ def _table(
 
 
 def captions_with_english(
-    encoder: TextEncoder,
+    encoder: SentenceEncoder,
     captions: Mapping[str, Sequence[Caption]],
     images: set[str],
     known: Sequence[str],

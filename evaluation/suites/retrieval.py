@@ -1,6 +1,7 @@
 """Image-sentence retrieval: sentences by picture and pictures by sentence, a language at a time.
 
-The pictures' vectors come from a file, which `passepartout pictures` writes: a bundle has no picture branch.
+The pictures' vectors come from a file, which `passepartout bundle pictures` writes: a bundle has no picture
+branch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,9 @@ class PictureVectors:
 def read_pictures(file: Path) -> PictureVectors:
     """Read what `write` wrote. UsageError if there is no file, DamagedError for another kind of file."""
     if not file.is_file():
-        raise UsageError(f"{file} is missing: passepartout pictures RUN --data DIR --out {file} writes it")
+        raise UsageError(
+            f"{file} is missing: passepartout bundle pictures RUN --data DIR --out {file} writes it"
+        )
     try:
         with safe_open(file, framework="numpy") as opened:
             metadata = opened.metadata()

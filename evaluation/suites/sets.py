@@ -2,24 +2,36 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DataError, UnknownLanguageError
-from index.progress import Progress
-
-if TYPE_CHECKING:  # training reads sets, and needs no ONNX Runtime for that
-    from index.encoder.text_encoder import TextEncoder
 from index.languages import LANGUAGE_CODE
+from index.progress import Progress
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
 TEXT_PREFIX = "multi30k_train."  # text/multi30k_train.LANG.txt
 TRANSLATION_KIND = "human translation of English"
+
+
+class SentenceEncoder(Protocol):
+    """What a suite measures: a TextEncoder, or another encoder to compare with."""
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        batch_size: int = 64,
+        progress: Callable[[int], None] | None = None,
+        *,
+        language: str = "",
+    ) -> Vectors:
+        """Encode texts of a language as (n, d) rows; `progress` is called with the number of each batch."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -146,7 +158,7 @@ def _read(path: Path) -> str:
         raise DataError(f"{path} is not UTF-8 (byte {error.start}): convert it") from error
 
 
-def encode(encoder: "TextEncoder", texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+def encode(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
     """language -> (n, d) unit vectors of its texts; DataError if there are none."""
     if not all(texts.values()):
         raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")

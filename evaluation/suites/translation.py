@@ -15,6 +15,7 @@ from evaluation.suites.pictograms import held_out_names, is_flag
 from evaluation.suites.sets import (
     TRANSLATION_KIND,
     Caption,
+    SentenceEncoder,
     available,
     encode,
     line_up,
@@ -31,7 +32,9 @@ ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
 
-def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def multi30k(
+    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
+) -> list[Table]:
     """Suite `multi30k`: the public test set `data`/benchmark/multi30k_test_2016/LANG.txt.
 
     If multi30k_test_2016_machine is beside it, its machine translations are paired with the English lines.
@@ -43,7 +46,7 @@ def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
     ]
 
 
-def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     vectors = encode(encoder, texts)
@@ -59,7 +62,7 @@ def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     ]
 
 
-def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Suite `aligned`: any folder of files LANG.txt whose line i means the same in each."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     return [
@@ -68,13 +71,15 @@ def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequ
 
 
 def _scored(
-    encoder: TextEncoder, name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
+    encoder: SentenceEncoder, name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
 ) -> Table:
     table = score_translation(name, note, vectors, chosen)
+    if not isinstance(encoder, TextEncoder):  # which has no confidence
+        return table
     return with_calibration(table, vectors, encoder.bundle.manifest.calibration.sentence, chosen)
 
 
-def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Suite `photos`: captions of `data`/photos, split test, measured in three ways.
 
     Translations of the same English sentence, for languages that have them; Globetrotter's measure over all
@@ -110,12 +115,14 @@ def _widely(
     return {code: rows for code, rows in captions.items() if code in chosen or 10 * counts[code] >= most}
 
 
-def _translations(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
+def _translations(
+    encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]
+) -> Table:
     note = "Human translations of one English caption, a line a picture of split test."
     return _scored(encoder, "photos, translations", note, encode(encoder, texts), chosen)
 
 
-def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
+def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
     note = (
         "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
         "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
@@ -123,7 +130,9 @@ def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequ
     return score_pool(ONE_POOL, note, encode(encoder, texts), chosen)
 
 
-def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def pictograms(
+    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
+) -> list[Table]:
     """Suite `pictograms`: the names of held-out pictograms in `data`/pictograms.
 
     Measured with all of them, and without flags, which are named after countries.
@@ -138,7 +147,9 @@ def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
     return tables
 
 
-def _names(encoder: TextEncoder, name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]) -> Table:
+def _names(
+    encoder: SentenceEncoder, name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
+) -> Table:
     n = len(next(iter(vectors.values())))
     chance = ", ".join(f"R@{k} {100 * min(1, k / n):.1f}" for k in (1, 5, 10))
     note = f"Names of concepts of which no drawing is learned from. By chance: {chance}."

@@ -4,60 +4,42 @@ An attractor is a hub that the neighbourhoods within the index do not show. Its 
 subtracts, is raised to its mean cosine to the ten nearest of the unrelated texts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.candidates import nearest, ranked
+from index.answers.candidates import ranked
 from index.answers.sentence_index import SentenceIndex
-from index.build.job import Job, save_array
-from index.build.probes import Probes
+from index.build.probes import Pair, Probes
 from index.vectors.neighbourhoods import neighbourhood_means
 
-PROBES_PER_LANGUAGE = 1000  # texts of other kinds, for each language of answers
 # An attractor is the first answer to at least so many of these, and so many times as many as the average.
 LEAST_ANSWERED, TIMES_AVERAGE = 5, 10
 
 
-def damp_attractors(
-    job: Job, open_indexes: Callable[[], dict[str, SentenceIndex]], others: Mapping[str, Probes]
-) -> dict[str, SentenceIndex]:
-    """Raise the neighbourhood means of attractors in LANG.hubness.npy, and return the indexes reopened."""
-    undamped = {code: _undamped(job, code) for code in open_indexes()}
-    for code, index in open_indexes().items():
-        rows, means = attractors(index, code, others)
-        damped = undamped[code].copy()
-        damped[rows] = np.maximum(damped[rows], means[:, None])
-        save_array(job.path(f"{code}.hubness.npy"), damped)
-    return open_indexes()
-
-
-def _undamped(job: Job, code: str) -> NDArray[np.float32]:
-    """The means before damping, kept in a file so that a resumed build computes the same."""
-    means, kept = job.path(f"{code}.hubness.npy"), job.part(f"{code}.undamped.npy")
-    if kept.exists():
-        save_array(means, np.load(kept, allow_pickle=False))
-    else:
-        save_array(kept, np.load(means, allow_pickle=False))
-    undamped: NDArray[np.float32] = np.load(kept, allow_pickle=False)
-    return undamped
+def damped(
+    index: SentenceIndex, means: NDArray[np.float32], others: Mapping[Pair, Probes]
+) -> NDArray[np.float32]:
+    """Raise the neighbourhood means (rows, sources) of a language's attractors."""
+    hubs, nearness = attractors(index, others)
+    raised = np.array(means)
+    raised[hubs] = np.maximum(raised[hubs], nearness[:, None])
+    return raised
 
 
 def attractors(
-    index: SentenceIndex, code: str, others: Mapping[str, Probes]
+    index: SentenceIndex, others: Mapping[Pair, Probes]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find the attractors of a language: their rows (n,), and the mean cosine of each to the nearest texts.
 
-    `others`: texts of other kinds, by language.
+    `others`: texts of other kinds.
     """
-    questions = {source: probes for source, probes in others.items() if source != code}
-    vectors, first_answers = [], []
-    for seed, (source, probes) in enumerate(questions.items()):
-        chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(questions)), seed))
-        cosines, neighbours = nearest(index.vectors, chosen.vectors, 1)
-        vectors.append(chosen.vectors)
-        first_answers.append(ranked(cosines, neighbours, index.means_from(source)[neighbours], 1)["row"])
+    questions = {pair[0]: probes for pair, probes in others.items() if pair[1] == index.language}
+    first_answers = [
+        ranked(probes.cosines, probes.rows, index.means_from(source)[probes.rows], 1)["row"]
+        for source, probes in questions.items()
+    ]
     if not first_answers:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     rows, counts = np.unique(np.concatenate(first_answers), return_counts=True)
@@ -65,4 +47,5 @@ def attractors(
     hubs = rows[counts >= max(LEAST_ANSWERED, TIMES_AVERAGE * average)]
     if not len(hubs):
         return hubs, np.zeros(0, np.float32)
-    return hubs, neighbourhood_means(index.vectors.reconstruct(hubs) @ np.concatenate(vectors).T)
+    vectors = np.concatenate([probes.vectors for probes in questions.values()])
+    return hubs, neighbourhood_means(index.vectors.reconstruct(hubs) @ vectors.T)

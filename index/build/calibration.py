@@ -17,7 +17,7 @@ from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex, words_of
-from index.build.probes import Probes, reworded
+from index.build.probes import Pair, Probes, encoded, reworded, scenes
 from index.confidence.models import Confidence, Model, Models, calibration_error, fit, risk_coverage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -45,8 +45,6 @@ COPY_COSINE = 0.9999  # at least, of a scene to its copy
 PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer nothing is fitted
 FOLDS = 2
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ def paraphrase_pools(
     for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
         block, asked = rows[begin : begin + QUESTIONS_AT_ONCE], texts[begin : begin + QUESTIONS_AT_ONCE]
         vectors = encoder.encode(asked, language=code)
-        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT)
+        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
         same = [[row, *index.translations(row, index)] for row in block.tolist()]
         yield Pool(
             Asked.encoded(code, asked, vectors, _no_tokens(block)),
@@ -208,7 +206,7 @@ def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[l
     for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
         block = rows[begin : begin + QUESTIONS_AT_ONCE]
         vectors = source.vectors.reconstruct(block)
-        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT)
+        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
         right = zip(neighbours, answers[begin : begin + QUESTIONS_AT_ONCE], strict=True)
         yield Pool(
             Asked.encoded(pair[0], [source.text(row) for row in block.tolist()], vectors, _no_tokens(block)),
@@ -221,31 +219,56 @@ def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[l
         )
 
 
-def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, translations: Probes) -> Iterable[Pool]:
-    """Scenes in the first language of `pair`, their translations added to the sentences of the second.
+@dataclass(frozen=True)
+class AddedScenes:
+    """Scenes of one language as if they were the last sentences of its index.
+
+    `lines` of corpora/everyday, ascending; `vectors` (n, d) of each; `copies` (n, m): rows of the index that
+    are the same, or -1; `features` and `words`: of the index, with them.
+    """
+
+    lines: Rows
+    vectors: Vectors
+    copies: Rows
+    features: Features
+    words: WordIndex
+
+    @classmethod
+    def to(cls, indexes: Indexes, code: str, lines: Rows, encoder: TextEncoder) -> "AddedScenes":
+        """Add those scenes to a language of an index."""
+        index, every = indexes.sentences[code], scenes(code)
+        texts, _, vectors = encoded([every[line] for line in lines.tolist()], encoder, code)
+        cosines, rows = index.vectors.search(vectors, MAX_SCENE_COPIES, batched=True)
+        words = _with_words_of(indexes.words[code], texts)
+        added = Features.of([texts], words.spellings, code)
+        copies = np.where(cosines >= COPY_COSINE, rows, -1)
+        return cls(lines, vectors, copies, index.features.followed(added), words)
+
+
+def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes) -> Iterable[Pool]:
+    """Scenes in the first language of `pair`, their translations `added` to the sentences of the second.
 
     The first language need not be in the index. Copies of the translations in the index are left out.
     """
-    target, words = indexes.sentences[pair[1]], _with_words_of(indexes.words[pair[1]], translations.texts)
-    features = target.features.followed(Features.of([translations.texts], words.spellings, pair[1]))
-    means = np.append(target.means_from(pair[0]), _means_around(indexes, pair, translations.vectors))
-    for begin in range(0, len(asked.texts), QUESTIONS_AT_ONCE):
-        block = np.arange(begin, min(begin + QUESTIONS_AT_ONCE, len(asked.texts)))
-        vectors, answers = asked.vectors[block], translations.vectors[block]
-        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT)
-        similarities, similar = target.vectors.search(answers, MAX_SCENE_COPIES)
-        copies = np.where(similarities >= COPY_COSINE, similar, -1)
-        is_copy = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
+    target, places = indexes.sentences[pair[1]], np.searchsorted(added.lines, asked.lines)
+    means = np.zeros(len(added.lines), np.float32)
+    means[places] = _means_around(indexes, pair, added.vectors[places])
+    means = np.append(target.means_from(pair[0]), means)
+    for begin in range(0, len(asked), QUESTIONS_AT_ONCE):
+        block = np.arange(begin, min(begin + QUESTIONS_AT_ONCE, len(asked)))
+        vectors, neighbours, own = asked.vectors[block], asked.rows[block], places[block]
+        is_copy = (neighbours[:, :, None] == added.copies[own][:, None]).any(axis=2)
+        cosines = np.where(is_copy, np.float32(LEFT_OUT), asked.cosines[block])
         right = np.zeros((len(block), 1 + neighbours.shape[1]), bool)
         right[:, 0] = True
         yield Pool(
             Asked.encoded(pair[0], [asked.texts[row] for row in block.tolist()], vectors, _no_tokens(block)),
-            np.column_stack([(vectors * answers).sum(1), np.where(is_copy, np.float32(LEFT_OUT), cosines)]),
-            np.column_stack([len(target) + block, neighbours]),
+            np.column_stack([(vectors * added.vectors[own]).sum(1), cosines]),
+            np.column_stack([len(target) + own, neighbours]),
             right,
-            means.astype(np.float32),
-            features,
-            words,
+            means,
+            added.features,
+            added.words,
         )
 
 
@@ -266,7 +289,10 @@ def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.
     sources = [pair[0]] if pair[0] in codes else [code for code in codes if code != pair[1]]
     if not sources:
         return np.zeros(len(vectors), np.float32)
-    means = [neighbourhood_means(codes[code].vectors.search(vectors, CSLS_NEIGHBOURS)[0]) for code in sources]
+    means = [
+        neighbourhood_means(codes[code].vectors.search(vectors, CSLS_NEIGHBOURS, batched=True)[0])
+        for code in sources
+    ]
     average: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
     return average
 

@@ -4,7 +4,7 @@ An encoder that learned from captions maps every text close to some caption, so 
 its vector whether it is one: naive Bayes over tokens, then logistic regression.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
 from index.answers.sentence_index import SentenceIndex
 from index.build.job import Job
-from index.build.probes import Probes
+from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
 from index.confidence.models import Model, fit
 from index.text.pre_tokens import Tokens
@@ -26,7 +26,7 @@ SENTENCES_COUNTED = 20_000  # of each language
 SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
 Columns = dict[str, NDArray[np.float64]]
-QUESTIONS_PER_KIND = 4000  # texts of either kind, over all pairs of languages
+SENTENCES_ASKED = 2000  # over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
 SMOOTHING = 0.5  # added to each count of a token
 OTHERS_WEIGHT = 0.75  # of all texts of other kinds together, relative to all texts of the kinds of the index
@@ -76,7 +76,9 @@ def held_tokens(job: Job, code: str, halved: bool) -> HeldTokens:
     return HeldTokens(tokens, TOKENS_A_LANGUAGE * (0.5 if halved else 1) / max(1, len(tokens.ids)))
 
 
-def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, Probes]) -> TokenCounts:
+def count_tokens(
+    job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, Sequence[str]]
+) -> TokenCounts:
     """Count the tokens of the index's sentences and the encoder's training words, and of other text."""
     size = job.encoder.vocabulary
     counts = np.zeros(size)
@@ -88,27 +90,29 @@ def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, 
         if trained.any():
             counts += trained * (TOKENS_A_LANGUAGE * (0.5 if code in held else 1) / trained.sum())
     other = np.zeros(size)
-    for probes in others.values():
-        other += np.bincount(probes.tokens.ids, minlength=size)
+    for texts in others.values():
+        other += np.bincount(Tokens.of(job.encoder.tokens(texts)).ids, minlength=size)
     return TokenCounts(counts, other)
 
 
 def fit_domain(
     job: Job,
     indexes: Mapping[str, SentenceIndex],
-    scenes: Mapping[str, Probes],
-    others: Mapping[str, Probes],
+    scenes: Mapping[Pair, Probes],
+    others: Mapping[Pair, Probes],
+    other_texts: Mapping[str, Sequence[str]],
 ) -> tuple[NDArray[np.float32], Model | None]:
     """Fit the scores of tokens, (vocabulary,), and the model; no model if there is too little text.
 
     Text of the index's kinds is its own sentences, and scenes, which an encoder of captions knows. `others`
-    is text of other kinds.
+    are asked from `other_texts`, all text of other kinds.
     """
     held = {code: held_tokens(job, code, halved=job.bundle.words(code) is not None) for code in indexes}
-    counts = count_tokens(job, held, others)
+    counts = count_tokens(job, held, other_texts)
     inside = [_sentence_columns(counts, indexes, held, pair) for pair in permutations(indexes, 2)]
-    inside += _probe_columns(counts, indexes, scenes)
-    outside = _probe_columns(counts, indexes, others, less_other=1.0)
+    inside += [_probe_columns(counts, probes) for probes in scenes.values()]
+    # A text's own tokens are subtracted from what it was counted for.
+    outside = [_probe_columns(counts, probes, less_other=1.0) for probes in others.values()]
     sizes = [sum(len(columns[DOMAIN[0]]) for columns in parts) for parts in (inside, outside)]
     if min(sizes) < LEAST_QUERIES:
         return counts.table(), None
@@ -121,35 +125,20 @@ def _sentence_columns(
     counts: TokenCounts,
     indexes: Mapping[str, SentenceIndex],
     held: Mapping[str, HeldTokens],
-    pair: tuple[str, str],
+    pair: Pair,
 ) -> Columns:
     """The columns of sentences of the first language of `pair`, asked in the second."""
     source, target = (indexes[code] for code in pair)
-    share = -(-QUESTIONS_PER_KIND // (len(indexes) * (len(indexes) - 1)))
+    share = -(-SENTENCES_ASKED // (len(indexes) * (len(indexes) - 1)))
     rows = drawn_rows(len(held[pair[0]].tokens), share)
+    tokens = held[pair[0]].tokens.take(rows)
     # A sentence's own tokens are subtracted: in a text that is not in the index they might be new.
-    scores = counts.scores(held[pair[0]].tokens.take(rows).ids, less_held=held[pair[0]].weight)
-    return _columns(scores, held[pair[0]].tokens.take(rows), source.vectors.reconstruct(rows), target)
+    scores = counts.scores(tokens.ids, less_held=held[pair[0]].weight)
+    cosines, _ = target.vectors.search(source.vectors.reconstruct(rows), CSLS_NEIGHBOURS, batched=True)
+    return domain_columns(tokens, neighbourhood_means(cosines), scores)
 
 
-def _probe_columns(
-    counts: TokenCounts,
-    indexes: Mapping[str, SentenceIndex],
-    probes: Mapping[str, Probes],
-    less_other: float = 0.0,
-) -> list[Columns]:
-    """The columns of probes in each language, asked in each other language of the index."""
-    pairs = [(code, target) for target in indexes for code in probes if code != target]
-    columns = []
-    for seed, (code, target) in enumerate(pairs):
-        chosen = probes[code].take(probes[code].draw(-(-QUESTIONS_PER_KIND // len(pairs)), seed))
-        scores = counts.scores(chosen.tokens.ids, less_other=less_other)
-        columns.append(_columns(scores, chosen.tokens, chosen.vectors, indexes[target]))
-    return columns
-
-
-def _columns(
-    scores: NDArray[np.float64], tokens: Tokens, vectors: NDArray[np.float32], target: SentenceIndex
-) -> Columns:
-    means = neighbourhood_means(target.vectors.search(vectors, CSLS_NEIGHBOURS)[0])
-    return domain_columns(tokens, means, scores)
+def _probe_columns(counts: TokenCounts, probes: Probes, less_other: float = 0.0) -> Columns:
+    """The columns of probes of one pair of languages."""
+    scores = counts.scores(probes.tokens.ids, less_other=less_other)
+    return domain_columns(probes.tokens, neighbourhood_means(probes.cosines[:, :CSLS_NEIGHBOURS]), scores)

@@ -4,57 +4,74 @@ Scenes are from corpora/everyday, whose line i means the same in every language;
 headlines or proverbs, are from corpora/elsewhere.
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import index
+from index.answers.sentence_index import SentenceIndex
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows
 
 # Beside the packages, both in a checkout and where they are installed.
 PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
 SAYINGS = slice(928, 1254)  # lines of corpora/everyday that people say; all others are scenes
 EXCHANGED, LEFT_OUT = 0.15, 0.2  # shares of the words of a reworded text
+Pair = tuple[str, str]  # the languages of questions and of answers
 HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
 
 @dataclass(frozen=True)
 class Probes:
-    """Texts of one language with their tokens and their unit vectors (n, d)."""
+    """n texts of one language, in random order, which were asked of an index in another.
 
+    `lines`: their numbers among all that could be drawn. `tokens` of each, unit `vectors` (n, d), and the
+    rows nearest to each with their cosines, (n, CANDIDATE_COUNT).
+    """
+
+    lines: Rows
     texts: Sequence[str]
     tokens: Tokens
     vectors: Vectors
+    cosines: Vectors
+    rows: Rows
 
-    @classmethod
-    def of(cls, texts: Sequence[str], encoder: TextEncoder, language: str) -> "Probes":
-        """Clean, tokenise and encode texts of a language."""
-        cleaned = list(map(clean, texts))
-        return cls(cleaned, Tokens.of(encoder.tokens(cleaned)), encoder.encode(cleaned, language=language))
-
-    def take(self, rows: NDArray[np.int64]) -> "Probes":
-        """The texts of the given rows, in that order."""
-        return Probes([self.texts[row] for row in rows.tolist()], self.tokens.take(rows), self.vectors[rows])
-
-    def draw(self, count: int, seed: int) -> NDArray[np.int64]:
-        """Draw up to `count` rows by a seed, in ascending order."""
-        random = np.random.default_rng(seed)
-        return np.sort(random.permutation(len(self.texts))[:count])
+    def __len__(self) -> int:
+        return len(self.texts)
 
 
-def fingerprint() -> str:
-    """The SHA-256 of all probes."""
-    digest = hashlib.sha256()
-    for path in sorted((*PROBE_FOLDER.glob("everyday/*.txt"), *PROBE_FOLDER.glob("elsewhere/*.tsv"))):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+def asked(
+    indexes: Mapping[str, SentenceIndex],
+    pairs: Sequence[Pair],
+    texts_in: Callable[[str], Sequence[str]],
+    count: int,
+    encoder: TextEncoder,
+) -> dict[Pair, Probes]:
+    """Ask `count` texts over all pairs, as many of each: those that `texts_in` the first language of a pair.
+
+    They are drawn by the number of the pair, and asked of the index of its second language.
+    """
+    probes = {}
+    for seed, (source, target) in enumerate(pairs):
+        every = texts_in(source)
+        lines = np.random.default_rng(seed).permutation(len(every))[: -(-count // len(pairs))]
+        texts, tokens, vectors = encoded([every[line] for line in lines.tolist()], encoder, source)
+        found = indexes[target].vectors.search(vectors, CANDIDATE_COUNT, batched=True)
+        probes[source, target] = Probes(lines, texts, tokens, vectors, *found)
+    return probes
+
+
+def encoded(texts: Sequence[str], encoder: TextEncoder, language: str) -> tuple[list[str], Tokens, Vectors]:
+    """Clean, tokenise and encode texts of a language."""
+    cleaned = list(map(clean, texts))
+    tokens = Tokens.of(encoder.tokenizer.encode(cleaned))
+    vectors = encoder.as_taught(language, cleaned, encoder.encode_tokens(tokens))
+    return cleaned, tokens.without(encoder.tokenizer.special), vectors
 
 
 def everyday(language: str) -> list[str]:

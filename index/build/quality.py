@@ -13,10 +13,10 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.translator import Translator
 from index.answers.word_index import WordIndex
 from index.build import probes
-from index.build.attractors import damp_attractors
+from index.build.attractors import damped
 from index.build.calibration import (
+    AddedScenes,
     Indexes,
-    Pair,
     Questions,
     aligned,
     ask,
@@ -28,92 +28,104 @@ from index.build.calibration import (
 )
 from index.build.domain import fit_domain
 from index.build.job import Job, save_array
-from index.build.probes import Probes
+from index.build.probes import Pair, Probes
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import Confidence, Models, calibration_error
+from index.confidence.models import Confidence, calibration_error
+from index.encoder.text_encoder import TextEncoder
 from index.progress import Progress
-from index.storage.index_manifest import HubnessEntry, IndexManifest, PairQuality
+from index.storage.index_manifest import IndexManifest, PairQuality
+from index.storage.tables import read_array
 from index.storage.versions import DOMAIN
-from index.vectors.neighbourhoods import csls_scores, skewness
-from index.vectors.vector_index import drawn_rows
 
 MAX_QUESTIONS = 4000  # over all pairs of languages
+SCENES_ASKED = 2000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
-OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
+OTHERS_ASKED = 1000  # texts of other kinds, of each language of the index, and
+LEAST_OTHERS_ASKED = 2000  # at least over all pairs of languages
+NEAR_ASKED = 1000  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
-HUBNESS_SAMPLE = 2000  # sentences of each language
 
 
 def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
-    """Add the hubness and quality of each pair of languages and the fitted confidence to a manifest.
+    """Add the quality of each pair of languages and the fitted confidence to a manifest.
 
     `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
     """
-    scenes = _probes(job, probes.scenes)
-    asked_scenes = _probes(job, lambda code: probes.shortened(probes.scenes(code)))
-    others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
+    encoder = job.encoder
     words = {
-        code: WordIndex.open(job.work, code, manifest, job.encoder, job.threads)
-        for code in manifest.languages
+        code: WordIndex.open(job.work, code, manifest, encoder, job.threads) for code in manifest.languages
     }
-
-    def opened() -> dict[str, SentenceIndex]:
-        return {
-            code: SentenceIndex.open(job.work, code, manifest, job.threads) for code in manifest.languages
-        }
-
-    indexes = Indexes(damp_attractors(job, opened, others), words)
+    sentences = {
+        code: SentenceIndex.open(job.work, code, manifest, job.threads) for code in manifest.languages
+    }
+    # An encoder that was not fitted on any text is asked none.
+    codes = job.bundle.manifest.languages if job.bundle.manifest.calibration.sentence.n else ()
+    other_texts = {code: [text for _, text in probes.other_kinds(code)] for code in codes}
+    others = probes.asked(
+        sentences,
+        [(code, target) for target in sentences for code in codes if code != target and other_texts[code]],
+        other_texts.__getitem__,
+        max(OTHERS_ASKED * len(sentences), LEAST_OTHERS_ASKED),
+        encoder,
+    )
+    for code, index in sentences.items():
+        path = job.path(f"{code}.hubness.npy")
+        save_array(path, damped(index, read_array(path, (len(index), len(sentences) - 1)), others))
+        sentences[code] = SentenceIndex.open(job.work, code, manifest, job.threads)
+    scenes = _asked_scenes(job, sentences, codes)
+    indexes = Indexes(sentences, words)
     with Progress(len(words) * (len(words) - 1), unit="pairs", label="calibrate") as bar:
-        fitted, quality = calibrate(
-            indexes, job.bundle.manifest.calibration, scenes, asked_scenes, known=known, progress=bar.advance
-        )
-    table, domain = fit_domain(job, indexes.sentences, scenes, others)
+        fitted, quality = calibrate(indexes, encoder, scenes, known=known, progress=bar.advance)
+    table, domain = fit_domain(job, sentences, scenes, others, other_texts)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
-    if paraphrase := fit_paraphrases(indexes, lengths, job.encoder, seed=0):
+    if paraphrase := fit_paraphrases(indexes, lengths, encoder, seed=0):
         models = paraphrase, *confidence.paraphrase
         confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
     manifest = manifest.model_copy(
         update={
             "confidence": confidence,
             "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
-            "hubness": {f"{a}-{b}": entry for (a, b), entry in measure_hubness(indexes.sentences).items()},
         }
     )
     if domain is None:
         return manifest
-    near = near_threshold(
-        Translator(manifest, job.encoder, indexes.sentences, words, None, None, table), others
-    )
+    near = near_threshold(Translator(manifest, encoder, sentences, words, None, None, table), others)
     return manifest.model_copy(update={"confidence": confidence.model_copy(update={"near": near})})
 
 
-def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Probes]:
-    """The probes of each language of the encoder; none for an encoder that was not fitted on any text."""
-    if not job.bundle.manifest.calibration.sentence.n:
-        return {}
-    texts = {code: texts_in(code) for code in job.bundle.manifest.languages}
-    return {code: Probes.of(lines, job.encoder, code) for code, lines in texts.items() if lines}
+def _asked_scenes(job: Job, indexes: Mapping[str, SentenceIndex], codes: Sequence[str]) -> dict[Pair, Probes]:
+    """Ask scenes in each pair of languages: most in those that are both in the index, if it has several."""
+    codes = [code for code in codes if probes.scenes(code)]
+    pairs = [(source, target) for target in indexes for source in codes if source != target]
+    measured = [pair for pair in pairs if len(indexes) == 1 or pair[0] in indexes]
+    others = [pair for pair in pairs if pair not in measured]
+
+    def texts_in(code: str) -> list[str]:
+        return probes.shortened(probes.scenes(code))
+
+    few = SCENES_ASKED * len(others) // max(1, len(pairs))
+    asked = probes.asked(indexes, measured, texts_in, SCENES_ASKED, job.encoder)
+    return asked | probes.asked(indexes, others, texts_in, few, job.encoder)
 
 
 def calibrate(
     indexes: Indexes,
-    encoder: Models,
-    scenes: Mapping[str, Probes] | None = None,
-    asked_scenes: Mapping[str, Probes] | None = None,
+    encoder: TextEncoder,
+    scenes: Mapping[Pair, Probes],
     seed: int = 0,
     known: bool = False,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    `encoder`: the models of the bundle. `asked_scenes` are asked in place of the scenes among the answers.
-    `known`: never on the aligned sentences. Answers are measured in the order that users get them.
-    The confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
+    `known`: never on the aligned sentences. Answers are measured in the order that users get them. The
+    confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
     """
     random, lengths = np.random.default_rng(seed), indexes.mean_lengths()
+    models = encoder.bundle.manifest.calibration
     asked: dict[Pair, Questions] = {}
     pairs = list(permutations(indexes.sentences, 2))
     for pair in pairs:
@@ -122,36 +134,39 @@ def calibrate(
             asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
         progress(1)
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
-        confidence, chances = fit_confidence(asked, lengths, random, "aligned", encoder)
+        confidence, chances = fit_confidence(asked, lengths, random, "aligned", models)
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
-    scenes = scenes or {}
-    asked_of_scenes = _ask_scenes(indexes, asked_scenes or scenes, scenes, lengths)
+    asked_of_scenes = _ask_scenes(indexes, scenes, encoder, lengths)
     count = sum(map(len, asked_of_scenes.values()))
     right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
     fitted = None
     if count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count:
-        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", encoder)[0]
+        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", models)[0]
     return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
 
 
 def _ask_scenes(
     indexes: Indexes,
-    asked_scenes: Mapping[str, Probes],
-    scenes: Mapping[str, Probes],
+    scenes: Mapping[Pair, Probes],
+    encoder: TextEncoder,
     lengths: Mapping[str, float],
 ) -> dict[Pair, Questions]:
-    """Ask scenes in each pair of languages; an index of one language is asked in others of its encoder."""
+    """Answer the scenes, in languages of the index; one of a single language is asked in others."""
     codes = indexes.sentences
-    sources = scenes if len(codes) == 1 else [code for code in codes if code in scenes]
-    pairs = [(source, target) for target in codes for source in sources if source != target]
     asked = {}
-    for seed, pair in enumerate(pairs):
-        source, target = pair
-        if target in scenes:
-            rows = scenes[source].draw(-(-MAX_QUESTIONS // len(pairs)), seed)
-            pools = scene_pools(indexes, pair, asked_scenes[source].take(rows), scenes[target].take(rows))
-            asked[pair] = ask(indexes, pools, pair, lengths)
+    for target in codes:
+        usable = {
+            pair: part
+            for pair, part in scenes.items()
+            if pair[1] == target and (pair[0] in codes or len(codes) == 1) and probes.scenes(target)
+        }
+        if not usable:
+            continue
+        lines = np.unique(np.concatenate([part.lines for part in usable.values()]))
+        added = AddedScenes.to(indexes, target, lines, encoder)
+        for pair, part in usable.items():
+            asked[pair] = ask(indexes, scene_pools(indexes, pair, part, added), pair, lengths)
     return asked
 
 
@@ -174,26 +189,10 @@ def _quality(answered: Questions, chances: NDArray[np.float64] | None) -> PairQu
     )
 
 
-def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
-    """Measure the skewness of a sample of each language, by cosine and by CSLS with the index's means."""
-    rows = {code: drawn_rows(len(index), HUBNESS_SAMPLE) for code, index in indexes.items()}
-    vectors = {code: index.vectors.reconstruct(rows[code]) for code, index in indexes.items()}
-    hubness = {}
-    for source, target in permutations(indexes, 2):
-        cosines = vectors[source] @ vectors[target].T
-        # The mean of a question is left out: it is the same for all its answers.
-        scores = csls_scores(cosines, np.zeros(1), indexes[target].means_from(source)[rows[target]])
-        hubness[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
-    return hubness
-
-
-def near_threshold(translator: Translator, others: Mapping[str, Probes]) -> float:
+def near_threshold(translator: Translator, others: Mapping[Pair, Probes]) -> float:
     """The confidence that only NEAR_SHARE of the best answers to text of other kinds reach."""
-    targets = translator.sentence_indexes
-    pairs = [(source, target) for target in targets for source in others if source != target]
     chances = []
-    for seed, (source, target) in enumerate(pairs):
-        asked = others[source].take(others[source].draw(-(-OTHERS_ASKED // len(pairs)), seed))
-        answers = translator.sentences(list(asked.texts), source, target)
-        chances += [row[0].confidence for row in answers]
+    for (source, target), asked in others.items():
+        texts = list(asked.texts[: -(-NEAR_ASKED // len(others))])
+        chances += [row[0].confidence for row in translator.sentences(texts, source, target)]
     return min(float(np.quantile(chances, 1 - NEAR_SHARE)), MIN_CONFIDENCE) if chances else MIN_CONFIDENCE

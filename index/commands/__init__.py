@@ -1,1 +1,1 @@
-"""The commands `passepartout encode` and `index ...`, which import what they need when they run."""
+"""The commands `passepartout bundle encode` and `index ...`, which import what they need when they run."""

@@ -1,4 +1,4 @@
-"""Commands: `passepartout encode`, `index build | info | verify | export`."""
+"""Commands: `passepartout bundle encode`, `index build | info | verify | export`."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def encode(
     """Turn sentences into unit vectors; row i is line i, empty lines included."""
     import numpy as np
 
+    from index.encoder.bundle import open_bundle
     from index.encoder.text_encoder import TextEncoder
-    from index.importing.named import open_encoder
     from index.progress import Progress
     from index.storage.files import output_file
 
-    bundle = open_encoder(folder)
+    bundle = open_bundle(folder)
     if language is not None and language not in bundle.manifest.languages:
         known = listed(bundle.manifest.languages)
         raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
@@ -193,10 +193,10 @@ def build(
 ) -> None:
     """Build a version of an index and make it the current one."""
     from index.build.build_index import build_index
-    from index.importing.named import open_encoder
+    from index.encoder.bundle import open_bundle
 
     manifest = build_index(
-        open_encoder(folder),
+        open_bundle(folder),
         corpora.sources,
         out,
         threads=threads,

@@ -86,9 +86,9 @@ def _lines(file: Path) -> list[str]:
 
 def _change(folder: Path, *, as_json: bool, encoder: Path | None = None, **change: Any) -> None:  # noqa: ANN401
     from index.build.changes import change_index
-    from index.importing.named import open_encoder
+    from index.encoder.bundle import open_bundle
 
-    manifest = change_index(folder, encoder=open_encoder(encoder) if encoder else None, **change)
+    manifest = change_index(folder, encoder=open_bundle(encoder) if encoder else None, **change)
     describe(folder, manifest, as_json)
 
 

@@ -41,7 +41,7 @@ def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
 
 
 ENCODER_OPTION = click.option(
-    "--encoder", "folder", type=FOLDER_PATH, required=True, help="The encoder bundle, or use-multilingual."
+    "--encoder", "folder", type=FOLDER_PATH, required=True, help="The encoder bundle."
 )
 INDEX_ARGUMENT = click.argument("folder", metavar="INDEX", type=FOLDER_PATH)
 THREADS_OPTION = click.option(

@@ -64,11 +64,11 @@ def read_pictures(file: Path, dimension: int) -> Pictures:
         vectors = tensors["vectors"].astype(np.float32)
         names = tuple(bytes(tensors["names"]).decode().split("\n"))
     except (SafetensorError, KeyError, ValueError) as error:
-        raise DamagedError(f"{file}: no pictures: make it again (passepartout pictograms)") from error
+        raise DamagedError(f"{file}: no pictures: make it again (passepartout bundle pictograms)") from error
     if vectors.shape != (len(names), dimension) or not np.isfinite(vectors).all():
         raise DamagedError(
             f"{file}: shape {vectors.shape}, not ({len(names)}, {dimension}): make it again "
-            "(passepartout pictograms)"
+            "(passepartout bundle pictograms)"
         )
     return Pictures(names, unit(vectors))
 
@@ -100,7 +100,7 @@ class Pictograms:
                 emoji(code)
         except (ValueError, OverflowError) as error:
             raise DamagedError(
-                f"{bundle.folder}: {code!r} is no pictogram: make them again (passepartout pictograms)"
+                f"{bundle.folder}: {code!r} is no pictogram: make them again (passepartout bundle pictograms)"
             ) from error
         return cls(pictograms.names, pictograms.vectors)
 

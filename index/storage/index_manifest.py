@@ -10,7 +10,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 7
+INDEX_FORMAT = 8
 
 
 class SearchSettings(BaseModel):
@@ -88,22 +88,13 @@ class PairQuality(BaseModel):
     ece: float | None = Field(default=None, ge=0, le=1)
 
 
-class HubnessEntry(BaseModel):
-    """Skewness of how often sentences are among the best answers in a language pair, by cosine and CSLS."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    cosine: float
-    csls: float
-
-
 class IndexManifest(Manifest):
     """The manifest of a version of an index.
 
     The order of `languages`, without the language itself, is the order of its hubness columns; `detects` are
     the rows of detector.npy. `job`: who asked for it. `skipped`: sentences per file in languages that the
     encoder does not know.
-    `quality` and `hubness` have keys such as "de-en": questions in the first, answers in the second.
+    `quality` has keys such as "de-en": questions in the first, answers in the second.
     """
 
     format: int = INDEX_FORMAT
@@ -120,7 +111,6 @@ class IndexManifest(Manifest):
     skipped: dict[str, int] = Field(default_factory=dict)
     confidence: Confidence
     quality: dict[str, PairQuality] = Field(default_factory=dict)
-    hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
 
     def sources(self, language: str) -> tuple[str, ...]:

@@ -97,7 +97,6 @@ class FaissIndex:
             self.use(f"nprobe={min(count, self.lists)}")
 
     def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
-        """As VectorIndex says. `batched` is faster; a cosine's last bit then depends on the other queries."""
         k = min(k, len(self))
         if k == 0 or not len(queries):
             return np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)

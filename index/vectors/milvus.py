@@ -203,7 +203,7 @@ class MilvusIndex:
             )
         return np.array([found[row] for row in numbers], np.float32).reshape(-1, self.dimension)
 
-    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
         k = min(k, len(self), MOST_ANSWERS)
         cosines, rows = np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
         for start in range(0, len(queries) if k else 0, QUERIES_AT_A_TIME):

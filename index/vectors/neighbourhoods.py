@@ -64,18 +64,3 @@ def csls(similarities: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> NDArra
     """(n, m) cosines between all sentences of two languages -> (n, m) CSLS scores."""
     queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))
     return csls_scores(similarities, queries[:, None], rows)
-
-
-def skewness(scores: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> float:
-    """(n, m) scores -> the skewness of how often each column is among the k best of a row.
-
-    Radovanović et al. 2010, equation 1: E[(N - mean)^3] / deviation^3; 0 if all columns occur equally often.
-    """
-    columns = scores.shape[1]
-    if not scores.size or columns <= k:
-        return 0.0
-    best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    occurrences = np.bincount(best.ravel(), minlength=columns).astype(np.float64)
-    occurrences -= occurrences.mean()
-    spread = float(np.sqrt((occurrences**2).mean()))
-    return float((occurrences**3).mean() / spread**3) if spread > 0 else 0.0

@@ -37,13 +37,13 @@ class Segmented:
     def _main_rows(self) -> Rows:
         return self.main_rows_of(len(self._main), self._segment)
 
-    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
         k = min(k, len(self))
-        cosines, rows = self._main.search(queries, k + len(self._hidden))
+        cosines, rows = self._main.search(queries, k + len(self._hidden), batched=batched)
         cosines[np.isin(rows, self._hidden)] = -np.inf
         rows = rows - np.searchsorted(self._deleted, rows)
         if self._added is not None:
-            more, places = self._added.search(queries, k)
+            more, places = self._added.search(queries, k, batched=batched)
             cosines, rows = np.hstack([cosines, more]), np.hstack([rows, self._rows[places]])
         cosines, rows = by_cosine(cosines, rows)
         return cosines[:, :k], rows[:, :k]

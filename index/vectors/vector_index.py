@@ -21,10 +21,11 @@ class VectorIndex(Protocol):
 
     def __len__(self) -> int: ...
 
-    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
         """Find the nearest rows to (n, d) unit queries: cosines and rows, (n, min(k, len)) each.
 
-        Best first; of equal cosines the lower row comes first.
+        Best first; of equal cosines the lower row comes first. `batched` is for many queries of a build: it
+        is faster, and the last bit of a cosine may then depend on the other queries.
         """
         ...
 

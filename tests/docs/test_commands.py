@@ -25,9 +25,10 @@ def passepartout_problem(words: list[str]) -> str | None:
     command: click.Command = getattr(import_module(module), attribute)
     rest = words[1:]
     while isinstance(command, click.Group):
-        if not rest or rest[0] not in command.commands:
+        inner = command.get_command(click.Context(command), rest[0]) if rest else None
+        if inner is None:
             return f"no command {words[0]} {rest[:1]}"
-        command, rest = command.commands[rest[0]], rest[1:]
+        command, rest = inner, rest[1:]
     used = {word.strip("[]").partition("=")[0] for word in rest if re.match(r"\[?-{1,2}[a-z]", word)}
     unknown = used - options(command) - {"-h", "--help"}
     return f"{command.name} has no {', '.join(sorted(unknown))}" if unknown else None

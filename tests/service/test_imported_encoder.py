@@ -55,7 +55,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of scenes in English and German, indexed with the imported encoder."""
     folder = tmp_path_factory.mktemp("imported")
     source, bundle, index = write_encoder(folder / "source"), folder / "bundle", folder / "index"
-    assert run(["encoder", "import", str(source), "--out", str(bundle)]) == 0
+    assert run(["bundle", "import", str(source), "--out", str(bundle)]) == 0
     corpora = []
     for code in ("en", "de"):
         (folder / f"{code}.txt").write_text("\n".join(scenes(code)[:LINES]), "utf-8")

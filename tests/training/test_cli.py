@@ -1,4 +1,4 @@
-"""`passepartout train` and `passepartout export` through the front door: what they say, and exit codes."""
+"""`passepartout train` and `bundle export` through the front door: what they say, and exit codes."""
 
 import shutil
 from pathlib import Path
@@ -126,7 +126,17 @@ def test_smoke_takes_no_data_and_no_run(tmp_path: Path, capsys: Capture, option:
 
 def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "bundle"
-    words = ["export", str(bag_run.folder), "--data", str(data), "--out", str(out), "--name", "mine"]
+    words = [
+        "bundle",
+        "export",
+        str(bag_run.folder),
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--name",
+        "mine",
+    ]
     capsys.readouterr()
     assert run([*words, "--version", "3", "--licence", "CC0-1.0"]) == 0
     manifest = open_bundle(out).manifest
@@ -142,7 +152,17 @@ def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, caps
 def test_a_name_that_no_bundle_has_is_refused_before_the_work(
     data: Path, bag_run: Run, tmp_path: Path, capsys: Capture, option: str, value: str
 ) -> None:
-    words = ["export", str(bag_run.folder), "--data", str(data), "--out", str(tmp_path / "b"), option, value]
+    words = [
+        "bundle",
+        "export",
+        str(bag_run.folder),
+        "--data",
+        str(data),
+        "--out",
+        str(tmp_path / "b"),
+        option,
+        value,
+    ]
     assert f"passepartout: {option}: " in fails(capsys, 2, *words)
     assert list(tmp_path.iterdir()) == []
 
@@ -151,16 +171,24 @@ def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: P
     copy = tmp_path / "run"
     shutil.copytree(bag_run.folder, copy)
     (copy / "result.json").unlink()
-    words = ["export", str(copy), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    words = ["bundle", "export", str(copy), "--data", str(data), "--out", str(tmp_path / "bundle")]
     assert "is not a finished run; continue it with passepartout train --resume" in fails(capsys, 2, *words)
     assert not (tmp_path / "bundle").exists()
 
 
 def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    words = ["export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    words = ["bundle", "export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
     assert "contains no training run" in fails(capsys, 2, *words)
 
 
 def test_a_bundle_is_no_run(data: Path, bag_bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
-    words = ["export", str(bag_bundle.folder), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    words = [
+        "bundle",
+        "export",
+        str(bag_bundle.folder),
+        "--data",
+        str(data),
+        "--out",
+        str(tmp_path / "bundle"),
+    ]
     assert "contains no training run" in fails(capsys, 2, *words)

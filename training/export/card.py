@@ -56,7 +56,7 @@ are often taken for one another. Confidence is meant for sentences like those of
 ## Made by
 
 {made}
-    passepartout export RUN --data DIR --out BUNDLE
+    passepartout bundle export RUN --data DIR --out BUNDLE
 """
 
 CORE_WATTS = 15  # of a core and its share of the machine, for the estimate of energy

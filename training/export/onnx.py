@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
-from index.importing.graph import save_without_notes
 from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
 
@@ -63,6 +62,16 @@ def write_graph(
             external_data=False,
             verbose=False,
         )
+
+
+def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
+    """Write a model without doc strings and metadata, in which torch names folders of this machine."""
+    graph = model.graph
+    values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
+    for part in (model, graph, *graph.node, *values):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    onnx.save(model, path)
 
 
 def quantise(file: Path, target: Path) -> None:

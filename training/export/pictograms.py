@@ -46,7 +46,7 @@ the mean of its drawings, half that of its names; their artists are among the cr
 {others} pictures of other openly licensed sets, with which a language is taught (`passepartout
 learn-language`); by `picture_space.safetensors` it is taught with pictures of your own.
 
-`passepartout pictograms BUNDLE --data DIR`
+`passepartout bundle pictograms BUNDLE --data DIR`
 
 """
 

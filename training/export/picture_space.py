@@ -41,7 +41,7 @@ def open_space(bundle: Bundle) -> PictureSpace:
     if space is None:
         raise UsageError(
             f"{bundle.folder} carries no picture space; encoders have one whose recipe has "
-            'vision.space = "whitened" (passepartout export)'
+            'vision.space = "whitened" (passepartout bundle export)'
         )
     return space
 

@@ -1,4 +1,4 @@
-"""`passepartout experiment` and `reproduce`: the papers' experiments on your data."""
+"""`passepartout paper experiment` and `reproduce`: the papers' experiments on your data."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`passepartout card`: what was measured goes into the bundle's card, and nothing else changes."""
+"""`passepartout bundle card`: what was measured goes into the bundle's card, and nothing else changes."""
 
 import shutil
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_the_card_has_every_pair(measured: tuple[Path, Path], tmp_path: Path) ->
     folder, report = tmp_path / "bundle", measured[1]
     shutil.copytree(measured[0], folder)
     before = open_bundle(folder)
-    assert run(["card", str(folder), "--report", str(report)]) == 0
+    assert run(["bundle", "card", str(folder), "--report", str(report)]) == 0
     after = open_bundle(folder)
     page = after.card.read_text("utf-8")
     (table,) = read_report(report).tables
@@ -50,17 +50,17 @@ def test_a_report_of_another_bundle_is_refused(
 ) -> None:
     folder = tmp_path / "bundle"
     shutil.copytree(measured[0], folder)
-    assert run(["card", str(folder), "--report", str(measured[1])]) == 0
+    assert run(["bundle", "card", str(folder), "--report", str(measured[1])]) == 0
     capsys.readouterr()
     # The card is part of the bundle: the report is now of what it was before.
-    assert run(["card", str(folder), "--report", str(measured[1])]) == 2
+    assert run(["bundle", "card", str(folder), "--report", str(measured[1])]) == 2
     assert "is of another" in capsys.readouterr().err
 
 
 def test_what_is_no_report_is_refused(
     measured: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["card", str(measured[0]), "--report", str(tmp_path)]) == 1
+    assert run(["bundle", "card", str(measured[0]), "--report", str(tmp_path)]) == 1
     assert "no report of a suite" in capsys.readouterr().err
 
 

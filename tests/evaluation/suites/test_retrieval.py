@@ -54,7 +54,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is missing: passepartout pictures RUN"):
+    with pytest.raises(UsageError, match="is missing: passepartout bundle pictures RUN"):
         read_pictures(tmp_path / "absent")
     (tmp_path / "bad").write_bytes(b"\0" * 20)
     with pytest.raises(DamagedError, match="holds no picture vectors"):

@@ -10,8 +10,9 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.calibration import FULL, Indexes, aligned
 from index.build.quality import calibrate
-from index.confidence.models import UNFITTED, Confidence
-from index.encoder.bundle import Bundle
+from index.confidence.models import Confidence
+from index.encoder.bundle import Bundle, open_index_encoder
+from index.encoder.text_encoder import TextEncoder
 from index.errors import CorpusError
 from index.formats.registry import Source
 from index.storage.index_manifest import IndexManifest
@@ -118,14 +119,6 @@ def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: I
     assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
 
 
-def test_hubness_is_shown_before_and_after_csls(manifest: IndexManifest) -> None:
-    assert set(manifest.hubness) == set(manifest.quality)
-    before, after = (
-        np.mean([getattr(entry, name) for entry in manifest.hubness.values()]) for name in ("cosine", "csls")
-    )
-    assert after < before
-
-
 def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
     manifest = build_index(noisy, moses(tmp_path / "c", 12), tmp_path / "index")
     assert manifest.confidence == Confidence.of_encoder(noisy.manifest.calibration)
@@ -177,4 +170,5 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     manifest = open_version(index_dir)[1]
     assert manifest.quality == {}
     assert manifest.confidence.source == "encoder"
-    assert calibrate(opened(index_dir), UNFITTED) == (None, {})
+    encoder = TextEncoder(open_index_encoder(*open_version(index_dir)))
+    assert calibrate(opened(index_dir), encoder, {}) == (None, {})

@@ -36,6 +36,7 @@ def test_encode_gives_a_row_a_line(bundle: Bundle, tmp_path: Path) -> None:
     assert (
         run(
             [
+                "bundle",
                 "encode",
                 "--encoder",
                 str(bundle.folder),
@@ -58,6 +59,7 @@ def test_encode_reads_standard_input(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ein Hund\n\nein Kind")))
     arguments = [
+        "bundle",
         "encode",
         "--encoder",
         str(bundle.folder),
@@ -73,7 +75,7 @@ def test_encode_reads_standard_input(
 
 def test_encode_of_nothing_is_an_empty_array(bundle: Bundle, tmp_path: Path) -> None:
     (tmp_path / "x.txt").touch()
-    arguments = ["encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt")]
+    arguments = ["bundle", "encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt")]
     assert run([*arguments, "--output", str(tmp_path / "x.npy")]) == 0
     assert np.load(tmp_path / "x.npy").shape == (0, 48)
 
@@ -101,7 +103,7 @@ def test_encode_refuses_in_one_line(
     monkeypatch.chdir(tmp_path)
     Path("x.txt").write_text("")
     given = ["--encoder", str(bundle.folder), "--input", "x.txt", "--output", "x.npy"]
-    code = run(["encode", *given, *arguments])
+    code = run(["bundle", "encode", *given, *arguments])
     lines = capsys.readouterr().err.splitlines()
     assert code == (1 if "nowhere" in arguments else 2)
     assert lines[-1].startswith(("passepartout: ", "Error: "))
@@ -113,7 +115,9 @@ def test_encode_refuses_input_that_is_not_utf_8(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n")))
-    assert run(["encode", "--encoder", str(bundle.folder), "--output", str(tmp_path / "x.npy")]) == 2
+    assert (
+        run(["bundle", "encode", "--encoder", str(bundle.folder), "--output", str(tmp_path / "x.npy")]) == 2
+    )
     refused(capsys, "standard input is not UTF-8")
 
 
@@ -245,7 +249,16 @@ def test_the_number_of_threads_reaches_the_libraries(bundle: Bundle, tmp_path: P
         "import sys; from passepartout import run; run(sys.argv[1:])\n"
         "import faiss, os; print(os.environ['OMP_WAIT_POLICY'], faiss.omp_get_max_threads())"
     )
-    given = ["encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt"), "--threads", "2"]
+    given = [
+        "bundle",
+        "encode",
+        "--encoder",
+        str(bundle.folder),
+        "--input",
+        str(tmp_path / "x.txt"),
+        "--threads",
+        "2",
+    ]
     command = [sys.executable, "-c", code, *given, "--output", str(tmp_path / "x.npy")]
     free = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OPENBLAS_"))}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=free)

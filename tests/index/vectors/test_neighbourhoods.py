@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
-from index.vectors.neighbourhoods import NeighbourhoodMeans, csls, neighbourhood_means, skewness
+from index.vectors.neighbourhoods import NeighbourhoodMeans, csls, neighbourhood_means
 
 COSINES = hn.arrays(
     np.float32,
@@ -74,27 +74,3 @@ def test_an_unknown_language_sees_the_mean_of_what_the_known_ones_see() -> None:
     assert surroundings.seen_from("sw") == pytest.approx([0.3, 0.3])
     alone = NeighbourhoodMeans(np.zeros((2, 0), np.float32), [])
     assert alone.seen_from("en").tolist() == [0, 0]
-
-
-def test_a_hub_makes_occurrences_skewed() -> None:
-    random = np.random.default_rng(0)
-    even = np.eye(60) + 0.001 * random.random((60, 60))
-    assert abs(skewness(even, 1)) < 1e-9
-    hub = even.copy()
-    hub[:, 7] = 1.05  # nearer to every row than the row's own column
-    assert skewness(hub, 1) > 5
-    assert skewness(csls(hub), 1) < 1
-
-
-def test_skewness_equals_its_definition() -> None:
-    scores = np.random.default_rng(1).random((50, 40))
-    counts = np.zeros(40)
-    for row in scores:
-        counts[np.argsort(-row)[:10]] += 1
-    away = counts - counts.mean()
-    assert skewness(scores) == pytest.approx((away**3).mean() / (away**2).mean() ** 1.5)
-
-
-@pytest.mark.parametrize("shape", [(0, 30), (30, 0), (30, 5)])
-def test_without_a_choice_nothing_is_skewed(shape: tuple[int, int]) -> None:
-    assert skewness(np.ones(shape)) == 0

@@ -262,7 +262,7 @@ def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
     assert "}" not in card
     assert f"# {bundle.name}" in card
     assert f"passepartout train {run.recipe.name} " in card
-    assert "passepartout export " in card
+    assert "passepartout bundle export " in card
     assert run.recipe.description in card
     for name, value in manifest.measures.items():
         assert f"| {name} | {value:g} |" in card

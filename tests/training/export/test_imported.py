@@ -1,23 +1,22 @@
-import shutil
+"""Encoders from elsewhere: a bundle gives the vectors that transformers computes of their folder."""
+
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import sentencepiece
 import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoModel
 
-from index.build.probes import scenes
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run
 from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
-from training.export.imported import Overrides, export_transformer, import_encoder, read_tokenizer
+from training.export.imported import Overrides, import_encoder
 
 
 def hidden_states(folder: Path, text: str) -> Tensor:
@@ -33,7 +32,7 @@ def hidden_states(folder: Path, text: str) -> Tensor:
 # As sentence_transformers.models.Pooling defines them, of one text without padding.
 POOLED: dict[str, Callable[[Tensor], Tensor]] = {
     "cls_token": lambda hidden: hidden[0],
-    "mean_tokens": lambda hidden: hidden.mean(0),
+    "max_tokens": lambda hidden: hidden.max(0).values,
     "weightedmean_tokens": lambda hidden: (
         (hidden * torch.arange(1, len(hidden) + 1)[:, None]).sum(0) / sum(range(len(hidden) + 1))
     ),
@@ -47,23 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def graph(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its transformer as ONNX, made once: with it in a folder, the import needs no torch, and no time."""
-    return export_transformer(source, tmp_path_factory.mktemp("graph"))
-
-
-def with_graph(folder: Path, graph: Path) -> Path:
-    (folder / "onnx").mkdir()
-    shutil.copy(graph, folder / "onnx" / "model.onnx")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def imported(source: Path, graph: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """Imported from a folder without ONNX, which exports the transformer, as `graph` did."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.export.imported.export_transformer", lambda *_: graph)
-        return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
+def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
 
 
 def assert_same(bundle: Bundle, rows: list[Tensor], texts: list[str] = TEXTS) -> None:
@@ -79,15 +63,15 @@ def test_a_folder_becomes_a_bundle_that_gives_its_vectors(source: Path, imported
     assert (manifest.dimension, manifest.max_tokens) == (32, 16)
 
 
-@pytest.mark.parametrize("pooling", [mode for mode in POOLED if mode != "mean_tokens"])
-def test_every_pooling(graph: Path, pooling: str, tmp_path: Path) -> None:
-    source = with_graph(make_sentence_encoder(tmp_path / "source", pooling), graph)
+@pytest.mark.parametrize("pooling", POOLED)
+def test_every_pooling(pooling: str, tmp_path: Path) -> None:
+    source = make_sentence_encoder(tmp_path / "source", pooling)
     bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     assert_same(bundle, [POOLED[pooling](hidden_states(source, text)) for text in TEXTS])
 
 
-def test_dense_layers(graph: Path, tmp_path: Path) -> None:
-    source = with_graph(make_sentence_encoder(tmp_path / "dense", "cls_token", dense=True), graph)
+def test_dense_layers(tmp_path: Path) -> None:
+    source = make_sentence_encoder(tmp_path / "dense", "cls_token", dense=True)
     bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     layer = load_file(source / "2_Dense" / "model.safetensors")
     rows = [
@@ -97,8 +81,8 @@ def test_dense_layers(graph: Path, tmp_path: Path) -> None:
     assert_same(bundle, rows)
 
 
-def test_a_prefix_is_read_before_every_text_and_is_no_word_of_it(graph: Path, tmp_path: Path) -> None:
-    source = with_graph(make_sentence_encoder(tmp_path / "prompted"), graph)
+def test_a_prefix_is_read_before_every_text_and_is_no_word_of_it(tmp_path: Path) -> None:
+    source = make_sentence_encoder(tmp_path / "prompted")
     settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
     write_json(source / "config_sentence_transformers.json", settings)
     bundle = import_encoder(source, tmp_path / "bundle", Overrides())
@@ -110,18 +94,26 @@ def test_pickles_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureF
     folder = make_sentence_encoder(tmp_path / "pickled")
     capsys.readouterr()
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    assert run(["encoder", "import", str(folder), "--out", str(tmp_path / "bundle")]) == 2
+    assert run(["bundle", "import", str(folder), "--out", str(tmp_path / "bundle")]) == 2
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1
     assert "pytorch_model.bin" in told[0]
     assert "safetensors" in told[0]
 
 
+def test_a_pickled_layer_is_refused(tmp_path: Path) -> None:
+    folder = make_sentence_encoder(tmp_path / "source", dense=True)
+    layer = folder / "2_Dense" / "model.safetensors"
+    layer.rename(layer.with_name("pytorch_model.bin"))
+    with pytest.raises(UsageError, match=r"2_Dense.*pickle"):
+        import_encoder(folder, tmp_path / "bundle", Overrides())
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("config.json", "no config.json"),
-        ("tokenizer.json", "no tokenizer"),
+        ("config.json", "cannot read it"),
+        ("tokenizer.json", "tokenizer"),
         ("README.md", "--languages"),
         ("model.safetensors", "no weights"),
     ],
@@ -134,20 +126,27 @@ def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
     assert not (tmp_path / "bundle").exists()
 
 
+@pytest.mark.parametrize(
+    ("head", "languages", "licence"),
+    [
+        ("language: en\nlicense: mit", ("en",), "mit"),
+        (
+            "language: [multilingual, zh_tw, sr-latn, de, de]\nlicense: mit",
+            ("zh-Hant", "sr-Latn", "de"),
+            "mit",
+        ),
+        ("language:\n- da\n- no\nlicense: other\nlicense_name: open-mind", ("da", "no"), "open-mind"),
+    ],
+)
+def test_the_card_says_languages_and_licence(
+    head: str, languages: tuple[str, ...], licence: str, tmp_path: Path
+) -> None:
+    folder = make_sentence_encoder(tmp_path / "source")
+    (folder / "README.md").write_text(f"---\n{head}\n---\n# An encoder\n", "utf-8")
+    manifest = import_encoder(folder, tmp_path / "bundle", Overrides()).manifest
+    assert (manifest.languages, manifest.licence) == (languages, licence)
+
+
 def test_nothing_is_overwritten(source: Path, imported: Bundle) -> None:
-    assert run(["encoder", "import", str(source), "--out", str(imported.folder)]) == 2
+    assert run(["bundle", "import", str(source), "--out", str(imported.folder)]) == 2
     open_bundle(imported.folder)
-
-
-def test_a_sentencepiece_model_alone_becomes_a_tokenizer(tmp_path: Path) -> None:
-    lines = scenes("en")
-    (tmp_path / "lines.txt").write_text("\n".join(lines), "utf-8")
-    folder = tmp_path / "encoder"
-    write_json(folder / "config.json", {"model_type": "xlm-roberta"})
-    model = folder / "sentencepiece.bpe.model"
-    settings = {"model_prefix": str(model.with_suffix("")), "vocab_size": 400, "minloglevel": 2}
-    sentencepiece.SentencePieceTrainer.train(input=str(tmp_path / "lines.txt"), **settings)
-    pieces = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    tokenizer = read_tokenizer(folder)
-    for line in lines[:50]:
-        assert tokenizer.encode(line).tokens == ["<s>", *pieces.encode(line, out_type=str), "</s>"]

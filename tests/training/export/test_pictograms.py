@@ -1,4 +1,4 @@
-"""`passepartout pictograms`: the drawings that an encoder learned from, in its bundle."""
+"""`passepartout bundle pictograms`: the drawings that an encoder learned from, in its bundle."""
 
 import shutil
 from pathlib import Path
@@ -43,4 +43,4 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: 
 def test_another_recipe_is_refused(drawn: Bundle, data: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"pictograms in data\.sets"):
         write_pictograms(drawn.folder, data, recipe(BAG, tmp_path))
-    assert run(["pictograms", str(drawn.folder), "--data", str(data), "--recipe", "open"]) == 2
+    assert run(["bundle", "pictograms", str(drawn.folder), "--data", str(data), "--recipe", "open"]) == 2

@@ -1,4 +1,4 @@
-"""`passepartout reproduce PAPER`, the real command on drawn pictures; the claims of every room."""
+"""`passepartout paper reproduce PAPER`, the real command on drawn pictures; the claims of every room."""
 
 import json
 import re
@@ -21,7 +21,19 @@ SYSTEM = "globetrotter-mini"
 
 def words(data: Path, out: Path, *more: str) -> list[str]:
     sets = [word for override in TINY for word in ("--set", override)]
-    return ["reproduce", "globetrotter", "--data", str(data), "--out", str(out), "--seeds", "0", *sets, *more]
+    return [
+        "paper",
+        "reproduce",
+        "globetrotter",
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--seeds",
+        "0",
+        *sets,
+        *more,
+    ]
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -2,8 +2,8 @@
 
 Here are the parts of its recipe that no other has (token cloze, contrast of two views, transformer), the
 baselines and the ceiling of its section 5.1, the experiments of its figures and appendix (`passepartout
-experiment`), and all of them as one study (`passepartout reproduce globetrotter`). Its image-caption
-contrast, which the shipped recipes use, is in training/objectives.
+paper experiment`), and all of them as one study (`passepartout paper reproduce
+globetrotter`). Its image-caption contrast, which the shipped recipes use, is in training/objectives.
 """
 
 import training.papers.suppliers  # noqa: F401 (registers its own)

@@ -1,4 +1,4 @@
-"""`passepartout experiment clusters`: with vision by meaning, without by language."""
+"""`passepartout paper experiment clusters`: with vision by meaning, without by language."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,15 @@ def blind(drawn: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_without_vision_clusters_are_languages(
     three: Run, blind: Run, drawn: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    words = ["experiment", "clusters", "--encoder", str(three.folder), "--without-vision", str(blind.folder)]
+    words = [
+        "paper",
+        "experiment",
+        "clusters",
+        "--encoder",
+        str(three.folder),
+        "--without-vision",
+        str(blind.folder),
+    ]
     assert passepartout([*words, "--data", str(drawn), "--clusters", "10", "--out", str(tmp_path)]) == 0
     assert "purity" in capsys.readouterr().out
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
@@ -66,7 +74,7 @@ def test_k_means_finds_separate_groups_and_is_seeded() -> None:
 
 
 def test_wrong_use_is_one_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
-    words = ["experiment", "clusters", "--encoder", str(three.folder), "--data", str(drawn)]
+    words = ["paper", "experiment", "clusters", "--encoder", str(three.folder), "--data", str(drawn)]
     out = ["--out", str(tmp_path / "out")]
     assert "make no 5000 clusters" in fails(capsys, 2, *words, "--clusters", "5000", *out)
     assert "contains no training run" in fails(capsys, 2, *words[:3], str(tmp_path), *words[4:], *out)

@@ -1,4 +1,4 @@
-"""`passepartout experiment correspondence` on sentences whose halves say the same, each in its words."""
+"""`passepartout paper experiment correspondence` on halves that say the same, each in its words."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`passepartout experiment families`: every two languages of picture sets, by family."""
+"""`passepartout paper experiment families`: every two languages of picture sets, by family."""
 
 import json
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def test_the_paper_has_52_languages() -> None:
 
 
 def test_the_command_writes_matrices(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
-    words = ["experiment", "families", "--encoder", str(three.folder), "--data", str(drawn)]
+    words = ["paper", "experiment", "families", "--encoder", str(three.folder), "--data", str(drawn)]
     assert passepartout([*words, "--set", "photos", "--out", str(tmp_path)]) == 0
     assert "within a family" in capsys.readouterr().out
     assert "| easier from than to |" in (tmp_path / "report.md").read_text("utf-8")

@@ -207,7 +207,9 @@ def test_it_is_exported_and_its_retrieval_measured(
     export_run(tuned.folder, data, bundle, name=None, version="1", licence="CC0-1.0")
     vectors = TextEncoder(open_bundle(bundle)).encode(["A red ball.", "zyzzyva", ""])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert command(["pictures", str(tuned.folder), "--data", str(data), "--out", str(pictures)]) == 0
+    assert (
+        command(["bundle", "pictures", str(tuned.folder), "--data", str(data), "--out", str(pictures)]) == 0
+    )
     shown = read_pictures(pictures)
     assert (len(shown.names), shown.split) == (15, "test")
     assert np.allclose(np.linalg.norm(shown.vectors, axis=1), 1, atol=1e-5)
