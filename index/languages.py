@@ -244,9 +244,12 @@ def language(code: str) -> Language:
 def is_named(tag: str) -> bool:
     """Whether a tag, as a column or an extension, is the code of a language that we have names for.
 
-    Of codes with three letters, which many words are, only our own count.
+    Of codes with three letters, which many words are, only our own count, and qaa to qtz: these are for
+    languages that have none.
     """
     first = tag.replace("_", "-").partition("-")[0].lower()
+    if re.fullmatch("q[a-t][a-z]", first):
+        return True
     standard = standard_code(tag)
     return (
         re.match(LANGUAGE_CODE, standard) is not None

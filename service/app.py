@@ -120,6 +120,7 @@ def from_environment() -> FastAPI:
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
     longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
+    longer["/board"] = limits.MAX_FILE_BYTES
     app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
     app.add_middleware(
         Access,

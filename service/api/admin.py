@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Security
 from fastapi.security import HTTPBearer
@@ -18,7 +18,7 @@ from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
-from service.http.bodies import media_type, unsupported
+from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType
 from service.jobs import ReusedError, UnreachableError
 from service.jobs.spool import DiskFullError, FullError, Spool, format_of_upload, open_spool
@@ -44,17 +44,9 @@ from service.schemas.problems import ERRORS_SHOWN, FieldError
 ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
-OCTET_STREAM = "application/octet-stream"
 RETRY_AFTER = 5  # seconds, where Redis does not answer
 Result = TypeVar("Result")
 JobId = Annotated[str, Path(description="The id that the job was given.")]
-A_FILE: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "The file as it is, compressed or not.",
-        "content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
-    }
-}
 
 
 @router.post("/uploads", status_code=201, summary="Upload a corpus file", openapi_extra=A_FILE)

@@ -2,23 +2,45 @@
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from index.answers.concordance import TOPIC, Occurrence, concordance, phrases
+from index.errors import CorpusError, UsageError
+from index.formats.bad_units import BadUnits
+from index.formats.registry import Source, read, suffix_of
+from index.formats.sentence import Sentence
 from index.text.normalisation import clean
+from service import limits
 from service.api.dependencies import EngineNow
 from service.engine.engine import Engine
-from service.http.problems import ProblemError, ProblemType
+from service.http.bodies import A_FILE
+from service.http.problems import ProblemError, ProblemType, overloaded
 from service.schemas.problems import FieldError
-from service.schemas.responses import Concordance, ConcordanceLine, Phrases, ShownPhrase, Translation
+from service.schemas.responses import (
+    Board,
+    BoardPhrase,
+    Concordance,
+    ConcordanceLine,
+    Phrases,
+    ShownPhrase,
+    Translation,
+)
 
 router = APIRouter()
 
 LONGEST_PHRASE = 200  # characters
 MOST_RESULTS = 100
+MOST_SENTENCES = 100_000  # read of a table of phrases, in all its languages
+PHRASE_COLUMNS = (TOPIC, "pictogram", "reviewed")
+BOARD_SUFFIXES = (".csv", ".tsv", ".xlsx")
 
 
 @router.get("/concordance", summary="Find a word or phrase in the index", response_model=Concordance)
@@ -56,8 +78,7 @@ async def find(
     translator, indexes = engine.translator, engine.translator.sentence_indexes
     _check(engine, [("source", source), *(("target", code) for code in target or ())])
     if text is not None and not clean(text):
-        error = FieldError(field="text", message="text is empty: give a word or phrase", limit=1)
-        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
+        raise _invalid("text", "text is empty: give a word or phrase")
     codes = [code for code in dict.fromkeys(target or indexes) if code != source]
 
     def answer() -> Response:
@@ -88,21 +109,70 @@ async def list_phrases(
     translator, indexes = engine.translator, engine.translator.sentence_indexes
     _check(engine, [("source", source), ("target", target)])
     found = await asyncio.to_thread(phrases, indexes[source], indexes[target])  # it reads all metadata
-    shown = []
-    for phrase in found:
-        said = {name: str(value or "") for name, value in phrase.sentence.metadata.items()}
-        shown.append(
-            ShownPhrase(
-                text=phrase.sentence.text,
-                id=phrase.sentence.id,
-                topic=said[TOPIC],
-                pictogram=said.get("pictogram", ""),
-                reviewed=said.get("reviewed", ""),
-                translation=phrase.translation.text,
-                translation_id=phrase.translation.id,
-            )
+    shown = [
+        ShownPhrase(
+            **_phrase(phrase.sentence).model_dump(exclude={"texts"}),
+            text=phrase.sentence.text,
+            id=phrase.sentence.id,
+            translation=phrase.translation.text,
+            translation_id=phrase.translation.id,
         )
+        for phrase in found
+    ]
     return Phrases(model=translator.model, index=translator.version, phrases=shown)
+
+
+@router.post("/board", summary="Read a table of phrases", openapi_extra=A_FILE)
+async def board(
+    request: HttpRequest,
+    engine: EngineNow,
+    name: Annotated[str, Query(max_length=200, description="The name of the file.", examples=["board.xlsx"])],
+) -> Board:
+    """Read the phrases of a table (CSV, TSV, XLSX) for the page; nothing of it is kept.
+
+    Its first row names a column for each language by its code, and perhaps `topic`, `pictogram`, `reviewed`.
+    """
+    if suffix_of(name) not in BOARD_SUFFIXES:
+        raise _invalid("name", f"name must end in {', '.join(BOARD_SUFFIXES)}: save the table so")
+    places: asyncio.Semaphore = request.app.state.file_places
+    if places.locked():
+        raise overloaded()
+    async with places:
+        content = await request.body()
+        try:
+            return await engine.run_slow(partial(_board, content, name))
+        except (CorpusError, UsageError) as error:
+            raise _invalid("body", str(error)) from None
+        except OSError:
+            raise ProblemError(ProblemType.DISK_FULL) from None
+
+
+def _board(content: bytes, name: str) -> Board:
+    found: dict[str, BoardPhrase] = {}
+    with TemporaryDirectory(prefix="passepartout-board-") as folder:
+        path = Path(folder) / f"table{suffix_of(name)}"
+        path.write_bytes(content)
+        try:
+            for sentence in islice(read(Source(path, bad=BadUnits())), MOST_SENTENCES):
+                group = sentence.group or f"#{sentence.line}"
+                phrase = found.get(group) or found.setdefault(group, _phrase(sentence))
+                phrase.texts[sentence.language] = clean(sentence.text)
+        except CorpusError as error:
+            raise CorpusError(str(error).replace(str(path), name)) from None
+    phrases = list(found.values())[: limits.MAX_BOARD_PHRASES]
+    languages = list(dict.fromkeys(code for phrase in phrases for code in phrase.texts))
+    if len(languages) < 2:
+        raise CorpusError(f"{name}: its first row must name columns for two languages, such as en and de")
+    return Board(languages=languages, phrases=phrases)
+
+
+def _phrase(sentence: Sentence) -> BoardPhrase:
+    topic, pictogram, reviewed = (str(sentence.metadata.get(name) or "") for name in PHRASE_COLUMNS)
+    return BoardPhrase(texts={}, topic=topic, pictogram=pictogram, reviewed=reviewed)
+
+
+def _invalid(field: str, message: str) -> ProblemError:
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])
 
 
 def _check(engine: Engine, named: Iterable[tuple[str, str]]) -> None:

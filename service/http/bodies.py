@@ -21,8 +21,15 @@ JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = (
     "application/x-www-form-urlencoded",
     "multipart/form-data",
 )
-
-
+OCTET_STREAM = "application/octet-stream"
+# What OpenAPI says of a route that takes a file.
+A_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file as it is, compressed or not.",
+        "content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
+    }
+}
 # A head of a form that leaves nothing to choose: another charset would be decoded by whatever codec it names.
 FORM_HEADER = re.compile(
     r"(multipart/form-data|application/x-www-form-urlencoded)"

@@ -70,6 +70,22 @@ class Phrases(Response):
     phrases: list[ShownPhrase] = Field(description="Every sentence whose file has a column `topic`.")
 
 
+class BoardPhrase(BaseModel):
+    """A row of a table of phrases."""
+
+    texts: dict[str, str] = Field(description="Language code -> the phrase.", examples=[{"en": "Hello."}])
+    topic: str = Field(description="Its topic; may be empty.", examples=["first contact"])
+    pictogram: str = Field(description="An emoji for it; may be empty.", examples=["👋"])
+    reviewed: str = Field(description="Who has reviewed it, or `no`; empty if the table does not say.")
+
+
+class Board(BaseModel):
+    """The phrases of a table."""
+
+    languages: list[str] = Field(description="The languages of its columns.", examples=[["en", "de"]])
+    phrases: list[BoardPhrase] = Field(description="Its rows, in order.")
+
+
 class TeachingPicture(BaseModel):
     """A pictogram that the encoder carries, to be captioned."""
 

@@ -45,15 +45,16 @@ function answerItem(code, answer) {
     item.append(element("ul", { class: "uses" }, ...answer.examples.map((example) =>
       element("li", { lang: code, dir: "auto" }, example.text ?? example))));
   }
-  item.append(element("p", { class: "origin" }, ...origin(answer)));
+  item.append(element("div", { class: "origin" }, ...origin(answer)));
   return item;
 }
 
 // Where the answer comes from: the corpus's own translation, or the file that contains it.
-function origin({ id, match, original, similarity, metadata: { file } }) {
-  const place = element("span", { class: "place" }, file ? `${file} · ${id}` : id);
+function origin({ id, match, original, metadata: { file } }) {
+  const place = element("details", { class: "place" }, element("summary", {}, "Where it stands"),
+    element("span", {}, file ? `${file} · ${id}` : id));
   if (!original) return [place];
-  const alike = match === "exact" ? ", this very text" : similarity === null ? "" : `, a ${Math.round(similarity * 100)}% match`;
+  const alike = match === "exact" ? ", this very text" : "";
   return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”${alike}.`), place];
 }
 

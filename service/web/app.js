@@ -23,11 +23,13 @@ const EXAMPLES = {
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "phrases", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "phrases", "scenes", "swap", "clear", "seen", "held", "admin"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-// wanted: a translation was requested before the languages had loaded.
-const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null };
+const KEYED = ["corpus", "teach"]; // tabs for those who have a key
+const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
+// wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
+const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, assumed: false };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -41,6 +43,7 @@ function chosenTargets() {
 
 function choose(kind) {
   state.kind = kind;
+  if (KEYED.includes(kind)) showKeyed();
   for (const tab of tabs) {
     const chosen = tab.dataset.kind === kind;
     tab.setAttribute("aria-selected", String(chosen));
@@ -56,6 +59,11 @@ function choose(kind) {
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
   page.text.placeholder = HINTS[kind].placeholder;
+}
+
+function showKeyed() {
+  for (const tab of tabs) tab.hidden = false;
+  page.admin.hidden = true;
 }
 
 function sourceChanged() {
@@ -74,11 +82,12 @@ function fillLanguages(languages) {
   state.languages = languages;
   const remembered = recall();
   const reachable = new Set(languages.flatMap((language) => language.targets));
+  const first = languages.find(({ code }) => reachable.has(code) && code !== "en")?.code;
   for (const { code, name } of languages) {
     page.source.append(element("option", { value: code }, name));
     if (!reachable.has(code)) continue;
     const box = element("input", { type: "checkbox", name: "target", value: code });
-    box.checked = remembered ? remembered.includes(code) : page.targets.querySelectorAll("input").length < 6;
+    box.checked = remembered ? remembered.includes(code) : code === first;
     page.targets.append(element("label", {}, box, element("span", {}, name)));
   }
 }
@@ -101,18 +110,25 @@ function remember() {
 }
 
 // Swaps the languages: the first target becomes the source, and its first answer the text.
-function swap() {
+async function swap() {
+  if (!page.source.value && !state.asked && page.text.value) await translate(); // which detects the language
   const [target] = chosenTargets();
   const source = page.source.value || state.asked?.source;
   if (!target || !source) return;
   const answer = page.answers.querySelector(`[data-code="${target}"] .answer-text`);
   if (answer) page.text.value = answer.textContent;
-  page.source.value = target;
-  sourceChanged();
+  assume(target);
   const box = page.targets.querySelector(`input[value="${source}"]`);
   if (box) box.checked = true;
   remember();
   if (page.text.value) translate();
+}
+
+// Takes a language for that of the text, until another text is typed.
+function assume(source) {
+  page.source.value = source;
+  state.assumed = Boolean(source);
+  sourceChanged();
 }
 
 function clear() {
@@ -146,6 +162,14 @@ function writeAddress() {
   history.replaceState(null, "", `#${asked}`);
 }
 
+// Each tab is a step of the browser's history: Back and a refresh keep it.
+function stepTo(kind) {
+  if (state.kind in KINDS && page.text.value) writeAddress();
+  choose(kind);
+  const text = kind in KINDS ? page.text.value : "";
+  history.pushState(null, "", `#${new URLSearchParams({ kind, ...(text && { text }) })}`);
+}
+
 function address() {
   return new URLSearchParams(location.hash.slice(1));
 }
@@ -164,20 +188,20 @@ function readAddress() {
 
 function readQuestion(asked) {
   choose(tabs.some((tab) => tab.dataset.kind === asked.get("kind")) ? asked.get("kind") : "sentence");
-  page.text.value = asked.get("text") ?? "";
+  if (state.kind in KINDS) page.text.value = asked.get("text") ?? "";
   if (asked.get("k")) page.k.value = asked.get("k");
   if (asked.get("least")) page.least.value = asked.get("least");
   leastChanged();
 }
 
 function readLanguages(asked) {
-  page.source.value = asked.get("source") ?? "";
+  if (asked.get("source") && state.kind in KINDS) page.source.value = asked.get("source");
   if (page.source.selectedIndex < 0) page.source.value = "";
   if (asked.get("target")) {
     const targets = asked.get("target").split(",");
     for (const box of page.targets.querySelectorAll("input")) box.checked = targets.includes(box.value);
   }
-  sourceChanged();
+  assume(page.source.value);
 }
 
 function begin(asked) {
@@ -211,8 +235,7 @@ function exampleButton([text, kind]) {
 
 function asking(text, source) {
   page.text.value = text;
-  page.source.value = source;
-  sourceChanged();
+  assume(source);
   translate();
 }
 
@@ -237,6 +260,16 @@ function showResult(result, body) {
   if (!page.source.value) page.detected.textContent = `Looks like ${languageName(result.source)}`;
   page.seen.replaceChildren(seen(result.pictograms, "in your text"));
   show(...resultView(result, { languageName, nothing: nothingLikely }));
+  if (page.answers.getBoundingClientRect().top > innerHeight / 2) page.answered.scrollIntoView({ block: "start" });
+}
+
+// The text turned out to be in the only language to translate into: it is translated into another one.
+function intoAnother({ errors: [{ allowed } = {}] = [] }, { source, target }) {
+  if (source || target.length > 1 || !allowed?.length) return null;
+  const box = page.targets.querySelector(`input[value="${allowed.includes("en") ? "en" : allowed[0]}"]`);
+  if (!box || box.checked) return null;
+  box.checked = true;
+  return translate();
 }
 
 function nothingLikely() {
@@ -276,7 +309,7 @@ async function translate() {
     showResult(answer.results[0], body);
   } catch (error) {
     if (error.name === "AbortError") return;
-    showProblem(error.problem ?? UNREACHABLE);
+    await (intoAnother(error.problem ?? {}, body) ?? showProblem(error.problem ?? UNREACHABLE));
   } finally {
     clearTimeout(slow);
     if (state.request === request) page.answered.setAttribute("aria-busy", "false");
@@ -287,6 +320,9 @@ async function describe() {
   const { model, index } = await ask("health/ready");
   const sentences = state.languages.reduce((sum, language) => sum + language.sentences, 0);
   const count = sentences.toLocaleString("en");
+  const most = Math.max(...state.languages.map((language) => language.sentences));
+  page.held.textContent = most > MOST_SHOWN ? `It looks among ${most.toLocaleString("en")} sentences.`
+    : `A demonstration: it knows ${most.toLocaleString("en")} phrases and scenes, and says so when nothing fits.`;
   const targets = state.languages.filter((language) => language.sentences).length;
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
@@ -312,7 +348,18 @@ page.text.addEventListener("keydown", (event) => {
   event.preventDefault();
   translate();
 });
-page.source.addEventListener("change", sourceChanged);
+page.source.addEventListener("change", () => {
+  sourceChanged();
+  state.assumed = false;
+});
+page.text.addEventListener("input", () => {
+  state.asked = null;
+  if (state.assumed) assume("");
+});
+page.admin.addEventListener("click", () => {
+  stepTo("corpus");
+  page.corpus.querySelector("input")?.focus();
+});
 page.targets.addEventListener("change", remember);
 page.swap.addEventListener("click", swap);
 page.clear.addEventListener("click", clear);
@@ -324,7 +371,7 @@ page.share.addEventListener("click", async () => {
 });
 for (const tab of tabs) {
   tab.addEventListener("click", () => {
-    choose(tab.dataset.kind);
+    stepTo(tab.dataset.kind);
     page.detected.textContent = "";
     if (state.kind === "phrases" && !state.loading) showPhrases();
     if (state.kind === "scenes" && !browsed() && !state.loading) browse(page.source.value, "");
@@ -332,10 +379,11 @@ for (const tab of tabs) {
     showWelcome();
   });
   tab.addEventListener("keydown", (event) => {
-    const steps = { ArrowRight: 1, ArrowLeft: tabs.length - 1, Home: -tabs.indexOf(tab), End: tabs.length - 1 - tabs.indexOf(tab) };
+    const shown = tabs.filter(({ hidden }) => !hidden), place = shown.indexOf(tab);
+    const steps = { ArrowRight: 1, ArrowLeft: shown.length - 1, Home: -place, End: shown.length - 1 - place };
     if (!(event.key in steps)) return;
     event.preventDefault();
-    const other = tabs[(tabs.indexOf(tab) + steps[event.key]) % tabs.length];
+    const other = shown[(place + steps[event.key]) % shown.length];
     other.click();
     other.focus();
   });

@@ -77,7 +77,7 @@ function implied(name, languages) {
 
 // Names of the columns, then cells of the next lines, `most` in all, of the first `length` bytes of a CSV or TSV file.
 // Excel writes UTF-16, and a first line such as `sep=;`.
-export async function tableRows(file, format, most, length) {
+async function tableRows(file, format, most, length) {
   const bytes = new Uint8Array(await file.slice(0, length).arrayBuffer());
   const encoding = bytes[0] === 0xFF && bytes[1] === 0xFE ? "utf-16le" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes).replaceAll("\r\n", "\n");

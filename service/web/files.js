@@ -2,12 +2,14 @@
 
 import { element } from "./dom.js";
 
-const FILE_EXTENSIONS = ".po,.pot,.xliff,.xlf,.tmx,.json,.txt";
+// As the service fills them (index/formats/registry.py).
+const FILE_EXTENSIONS = ".txt,.tmx,.xlf,.xliff,.sdlxliff,.mqxliff,.mxliff,.po,.pot,.json,.arb,.xcstrings,.yaml,.yml,.stringsdict,.resx,.strings,"
+  + ".properties,.srt,.vtt,.html,.htm,.docx,.xlsx,.xml";
 
 export function fileView({ source, targets, languageName }) {
   const file = element("input", { type: "file", accept: FILE_EXTENSIONS });
   const status = element("p", { class: "quiet", role: "status" });
-  const field = element("label", { class: "drop" }, "A whole file (PO, XLIFF, TMX, JSON, text): choose it, or drop it here ", file);
+  const field = element("label", { class: "drop" }, "A whole file (PO, XLIFF, TMX, texts of a program, subtitles, DOCX, …): choose it, or drop it here ", file);
   const send = (chosen) => chosen && translateFile(chosen, source(), targets()[0], status, languageName);
   file.addEventListener("change", () => send(file.files[0]));
   field.addEventListener("dragover", (event) => event.preventDefault());

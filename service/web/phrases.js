@@ -1,9 +1,8 @@
 // Phrases by topic, to be shown to the person opposite: those of the index whose file names a topic, or a table of one's own.
 
 import { ask, element, field } from "./dom.js";
-import { tableRows } from "./columns.js";
 
-const MOST_ROWS = 5000, MOST_BYTES = 1 << 22; // read of a table of one's own
+const LONGEST_NAME = 200; // characters of a file's name
 const OTHER = "other"; // the topic of a phrase whose table names none
 const NOT_REVIEWED = "No speaker has reviewed this phrase.";
 
@@ -19,7 +18,7 @@ export function phrasesView(languages, languageName) {
   part.topics = element("div", { class: "topics", role: "group", "aria-label": "Topics" });
   part.list = element("ul", { class: "phrases" });
   part.status = element("p", { class: "quiet", role: "status" });
-  part.file = element("input", { id: "phrases-file", type: "file", accept: ".csv,.tsv,.txt", form: "choosing" });
+  part.file = element("input", { id: "phrases-file", type: "file", accept: ".csv,.tsv,.xlsx", form: "choosing" });
   part.card = element("dialog", { class: "phrase-card", "aria-label": "Phrase" });
   for (const select of [part.source, part.target]) select.addEventListener("change", () => (state.table ? showTable() : showPhrases()));
   part.file.addEventListener("change", () => part.file.files[0] && readTable(part.file.files[0]));
@@ -27,7 +26,7 @@ export function phrasesView(languages, languageName) {
   const view = element("section", { class: "view" }, element("h2", {}, "Phrases to show"),
     element("p", {}, "Tap a phrase: it is shown large, in the other person's language. Every phrase is a whole sentence of the corpus with its own translation."),
     element("div", { class: "fields" }, field("I read", part.source), field("The other person reads", part.target),
-      field("My own table (CSV), which stays in this browser", part.file)),
+      field("My own table (CSV, XLSX), of which the service keeps nothing", part.file)),
     part.status, part.topics, part.list, part.card);
   view.addEventListener("dragover", (event) => event.preventDefault());
   view.addEventListener("drop", (event) => {
@@ -51,14 +50,16 @@ export async function showPhrases() {
 
 // A table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
 async function readTable(file) {
-  const [names = [], ...rows] = await tableRows(file, file.name.toLowerCase().endsWith(".csv") ? "csv" : "tsv", MOST_ROWS, MOST_BYTES);
-  const columns = names.map((name) => name.trim().toLowerCase());
-  const codes = columns.filter((name) => /^[a-z]{2,3}(-[a-z0-9]+)*$/.test(name));
-  if (codes.length < 2) {
-    part.status.textContent = `${file.name}: the first line must name a column for each of two languages, such as en and de.`;
+  part.status.textContent = `Reading ${file.name} …`;
+  const headers = { "Content-Type": "application/octet-stream" };
+  const response = await fetch(`board?${new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) })}`, { method: "POST", headers, body: file }).catch(() => null);
+  const board = await response?.json().catch(() => null);
+  if (!response?.ok || !board) {
+    part.status.textContent = board?.detail ?? "The service cannot be reached. Is it still running?";
     return;
   }
-  state.table = rows.map((cells) => Object.fromEntries(columns.map((name, place) => [name, (cells[place] ?? "").trim()])));
+  const codes = board.languages;
+  state.table = board.phrases;
   for (const [place, select] of [part.source, part.target].entries()) {
     for (const code of codes) {
       if (![...select.options].some(({ value }) => value === code)) select.append(element("option", { value: code }, state.languageName(code)));
@@ -71,8 +72,8 @@ async function readTable(file) {
 
 function showTable() {
   const source = part.source.value, target = part.target.value;
-  const phrases = state.table.filter((row) => row[source] && row[target]).map((row) => ({
-    text: row[source], translation: row[target], topic: row.topic || OTHER, pictogram: row.pictogram, reviewed: row.reviewed ?? "yes" }));
+  const phrases = state.table.filter(({ texts }) => texts[source] && texts[target]).map(({ texts, ...row }) => ({
+    ...row, text: texts[source], translation: texts[target], topic: row.topic || OTHER }));
   show(phrases, "The table has no phrase in both of these languages.");
 }
 

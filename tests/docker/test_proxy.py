@@ -41,7 +41,7 @@ HOSTILE = {
     "long body in chunks": post(b"")
     .replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     + b"10000\r\n" + b" " * 0x10000 + b"\r\n" + b"200000\r\n" + b" " * 0x200000 + b"\r\n0\r\n\r\n",
-    "upload without a key": post(b" " * 2_000_000, path=b"/admin/uploads?format=tmx"),
+    "upload without a key": post(b" " * 2_000_000, path=b"/admin/uploads?name=memory.tmx"),
     "job without a key": post(b" " * 500_000, path=b"/admin/jobs"),
     "control characters in a header": post(b" " * 500_000, JSON + b"X-Header: a\x01\x02\r\n"),
     "preflight with a body": post(b" " * 500_000).replace(b"POST", b"OPTIONS", 1),

@@ -1,5 +1,7 @@
 """Phrases by topic, over HTTP and on the page: of a table with a column `topic`, indexed or one's own."""
 
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +60,61 @@ def test_an_index_without_topics_has_none_and_an_unknown_language_is_refused(
     assert refused.json()["errors"][0]["field"] == "source"
 
 
+SHEET = """<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>en</v></c><c r="B1" t="str"><v>qaa</v></c>
+<c r="C1" t="str"><v>topic</v></c></row><row r="2"><c r="A2" t="str"><v>Sit down.</v></c>
+<c r="B2" t="str"><v>Zuk zuk.</v></c><c r="C2" t="str"><v>school</v></c></row></sheetData></worksheet>"""
+
+
+def workbook(sheet: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("xl/worksheets/sheet1.xml", sheet)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("own.xlsx", workbook(SHEET)),
+        ("own.CSV", "en;qaa;topic\nSit down.;Zuk zuk.;school\n".encode("utf-16")),
+        ("own.tsv", b"en\tqaa\ttopic\nSit down.\tZuk zuk.\tschool\n"),
+    ],
+)
+def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: bytes) -> None:
+    answer = client.post("/board", params={"name": name}, content=content)
+    assert answer.json() == {
+        "languages": ["en", "qaa"],
+        "phrases": [
+            {
+                "texts": {"en": "Sit down.", "qaa": "Zuk zuk."},
+                "topic": "school",
+                "pictogram": "",
+                "reviewed": "",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("a.pdf", b"%PDF-1.4", "name must end in .csv, .tsv, .xlsx"),
+        ("a.xlsx", b"PK", "a.xlsx: cannot be unpacked"),
+        ("a.xlsx", workbook("<worksheet>" + " " * (70 << 20) + "</worksheet>"), "bytes unpacked"),
+        ("a.csv", b"one,topic\na,b\n", "a.csv: its first row must name columns for two languages"),
+        ("a.csv", b"en\xff,de\n", "a.csv"),
+        ("a.csv", b"", "first row"),
+    ],
+)
+def test_what_is_no_table_of_phrases_is_refused(
+    client: TestClient, name: str, content: bytes, wanted: str
+) -> None:
+    answer = client.post("/board", params={"name": name}, content=content)
+    assert answer.status_code == 422
+    assert wanted in answer.json()["detail"]
+    assert "/tmp" not in answer.text
+
+
 def test_a_phrase_is_shown_large_to_the_person_opposite(
     board: Path, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -80,8 +137,8 @@ def test_a_phrase_is_shown_large_to_the_person_opposite(
         expect(card.locator(".phrase-large")).to_have_text("Ein rotes Fahrrad.")
         expect(card).not_to_contain_text("No speaker")
         card.get_by_role("button", name="Close").click()
-        own = tmp_path / "own.csv"
-        own.write_text("en,qaa,topic\nSit down.,Zuk zuk.,school\n", "utf-8")
+        own = tmp_path / "own.xlsx"
+        own.write_bytes(workbook(SHEET))
         page.locator("#phrases-file").set_input_files(own)
         expect(topics).to_have_text(["school"])
         phrases.first.click()

@@ -199,6 +199,62 @@ def test_the_likely_languages_are_buttons(page: Page) -> None:
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
 
 
+def test_what_needs_a_key_is_for_who_has_one(page: Page) -> None:
+    for name in ("Corpus", "Teach"):
+        expect(page.get_by_role("tab", name=name)).to_be_hidden()
+    page.get_by_role("button", name="I have a key").click()
+    for name in ("Corpus", "Teach"):
+        expect(page.get_by_role("tab", name=name)).to_be_visible()
+    expect(page.get_by_label("Key", exact=True)).to_be_focused()
+
+
+def test_back_and_a_refresh_keep_the_tab(page: Page) -> None:
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-code=de] .answer").first).to_be_visible()
+    page.get_by_role("tab", name="Languages").click()
+    page.reload()
+    expect(page.get_by_role("tab", name="Languages")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("row", name="German de")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("tab", name="Sentence")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_label("Sentence to translate")).to_have_value(DOG)
+    expect(page.locator("[data-code=de] .answer").first).to_be_visible()
+
+
+def test_another_text_is_in_another_language(page: Page) -> None:
+    """What an example or a link said of the language holds for that text alone."""
+    page.get_by_role("button", name="An old woman sells fish.").click()
+    expect(page.get_by_label("From")).to_have_value("en")
+    page.get_by_label("Sentence to translate").fill("Der Hund ist klein und rennt: strand.")
+    expect(page.get_by_label("From")).to_have_value("")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detected")).to_have_text("Looks like German")
+    # German was the only language to translate into.
+    expect(page.locator("[data-code=en] .answer").first).to_be_visible()
+
+
+def test_swap_detects_the_language_of_a_text_that_was_not_asked(page: Page) -> None:
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.get_by_role("button", name="Swap").click()
+    expect(page.get_by_label("From")).to_have_value("de")
+    expect(page.locator("[data-code=en] .answer").first).to_be_visible()
+
+
+def test_the_first_screen_says_what_there_is(page: Page) -> None:
+    expect(page.locator("#held")).to_have_text(
+        "A demonstration: it knows 200 phrases and scenes, and says so when nothing fits."
+    )
+    assert page.locator("#targets input:checked").count() == 1
+
+
+def test_the_answer_is_in_view_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.get_by_role("button", name="Translate").click()
+    expect(page.locator("[data-code=de] .answer-text").first).to_be_in_viewport(ratio=1)
+
+
 def test_right_to_left_is_right(page: Page) -> None:
     page.get_by_label("From").select_option("ar")
     field = page.get_by_label("Sentence to translate")
@@ -319,9 +375,6 @@ def test_choices_made_before_the_languages_are_loaded_are_kept(page: Page) -> No
 def test_the_languages_are_shown_as_a_table(page: Page) -> None:
     page.get_by_role("tab", name="Sentence").focus()
     page.keyboard.press("End")
-    expect(page.get_by_role("tab", name="Teach")).to_be_focused()
-    for _ in range(2):
-        page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("tab", name="Languages")).to_be_focused()
     expect(page.get_by_label("Sentence to translate")).to_be_hidden()
     row = page.get_by_role("row", name="German de")
@@ -382,8 +435,12 @@ def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_dir: Pat
         expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
         expect(first.locator(".said")).to_have_text("from your corpus")
         expect(first.locator(".memory")).to_have_text(
-            "Your corpus gives this translation for “The dog sleeps.”, a 93% match."
+            "Your corpus gives this translation for “The dog sleeps.”."
         )
+        place = first.locator(".place")
+        expect(place.locator("span")).to_be_hidden()
+        place.get_by_text("Where it stands").click()
+        expect(place).to_contain_text("de:")
         page.close()
 
 
