@@ -39,25 +39,16 @@ COMMANDS = {
     ),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "bundle": ("passepartout:bundle", "Make, use and describe encoder bundles."),
-    "paper": ("passepartout:paper", "Repeat what papers measured, on your data."),
+    "reproduce": (
+        "training.papers.cli:reproduce",
+        "Put a paper's claims to the test on your data, as one report.",
+    ),
 }
 BUNDLE_COMMANDS = {
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "import": ("training.cli:import_", "Turn a sentence encoder from elsewhere into an encoder bundle."),
     "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
     "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
-    "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
-    "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
-}
-PAPER_COMMANDS = {
-    "reproduce": (
-        "training.papers.cli:reproduce",
-        "Repeat a paper's experiments on your data, as one report.",
-    ),
-    "experiment": (
-        "training.papers.cli:experiment",
-        "Run the experiments of Globetrotter's appendix on your data.",
-    ),
 }
 
 # A missing optional package -> the extra that brings it.
@@ -125,11 +116,6 @@ def cli() -> None:
 @click.command(cls=LazyGroup, targets=BUNDLE_COMMANDS)
 def bundle() -> None:
     """Make, use and describe encoder bundles."""
-
-
-@click.command(cls=LazyGroup, targets=PAPER_COMMANDS)
-def paper() -> None:
-    """Repeat what papers measured, on your data."""
 
 
 def run(args: list[str] | None = None) -> int:

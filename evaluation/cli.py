@@ -11,7 +11,6 @@ from evaluation.reports.document import running_command
 from evaluation.reports.report import Report, as_json, summary, write_report
 from evaluation.suites.confidence import confidence
 from evaluation.suites.english import everyday, picture_sets
-from evaluation.suites.retrieval import read_pictures, retrieval
 from evaluation.suites.sets import SentenceEncoder
 from evaluation.suites.supervised import USE_LANGUAGES, USE_MULTILINGUAL, SupervisedEncoder
 from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
@@ -33,11 +32,11 @@ SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str], Sequence[str]]
     "sets": picture_sets,
     "pictograms": pictograms,
 }
-CONFIDENCE, WORDS, RETRIEVAL = "confidence", "words", "retrieval"  # suites that need more of an encoder
+CONFIDENCE, WORDS = "confidence", "words"  # suites that need more of an encoder
 
 
 @click.command()
-@click.argument("suite", type=click.Choice([*SUITES, CONFIDENCE, WORDS, RETRIEVAL]))
+@click.argument("suite", type=click.Choice([*SUITES, CONFIDENCE, WORDS]))
 @click.option(
     "--encoder",
     "bundle",
@@ -56,11 +55,6 @@ CONFIDENCE, WORDS, RETRIEVAL = "confidence", "words", "retrieval"  # suites that
     metavar="FROM:TO=FILE",
     help="For `words`: a TSV file of words and their translations; repeatable.",
 )
-@click.option(
-    "--pictures",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="For `retrieval`: the file that `passepartout bundle pictures` wrote.",
-)
 @click.option("--out", type=FOLDER, required=True, help="The folder to write report.json and report.md to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
 def evaluate(
@@ -69,7 +63,6 @@ def evaluate(
     data: Path | None,
     languages: str,
     dictionaries: tuple[str, ...],
-    pictures: Path | None,
     out: Path,
     as_object: bool,
 ) -> None:
@@ -78,7 +71,7 @@ def evaluate(
     Measures the languages of the data that the bundle knows, and any others named by --languages.
     """
     chosen = _codes(languages)
-    _check_options(suite, data, dictionaries, pictures)
+    _check_options(suite, data, dictionaries)
     if str(bundle) == USE_MULTILINGUAL and not bundle.exists():
         if suite not in SUITES or data is None:
             raise UsageError(f"the suite {suite} needs a bundle, not {USE_MULTILINGUAL}")
@@ -88,7 +81,7 @@ def evaluate(
     else:
         opened = open_bundle(bundle)
         name, digest = opened.name, sha256(opened.folder / MANIFEST_NAME)
-        tables = _run(suite, TextEncoder(opened), data, chosen, dictionaries, pictures)
+        tables = _run(suite, TextEncoder(opened), data, chosen, dictionaries)
     report = Report(
         suite=suite,
         command=running_command(),
@@ -109,17 +102,11 @@ def _codes(languages: str) -> list[str]:
     return codes
 
 
-def _check_options(
-    suite: str, data: Path | None, dictionaries: tuple[str, ...], pictures: Path | None
-) -> None:
-    for option, given, needed_by in (
-        ("--dictionary", dictionaries, WORDS),
-        ("--pictures", pictures, RETRIEVAL),
-    ):
-        if given and suite != needed_by:
-            raise UsageError(f"{option} is for the suite {needed_by}, not for {suite}: leave it out")
-        if suite == needed_by and not given:
-            raise UsageError(f"the suite {suite} needs {option}")
+def _check_options(suite: str, data: Path | None, dictionaries: tuple[str, ...]) -> None:
+    if dictionaries and suite != WORDS:
+        raise UsageError(f"--dictionary is for the suite {WORDS}, not for {suite}: leave it out")
+    if suite == WORDS and not dictionaries:
+        raise UsageError(f"the suite {suite} needs --dictionary")
     if data is None and suite != WORDS:
         raise UsageError("no data: give --data DIR (docs/data.md)")
 
@@ -130,15 +117,12 @@ def _run(
     data: Path | None,
     chosen: list[str],
     dictionaries: tuple[str, ...],
-    pictures: Path | None,
 ) -> list[Table]:
     """Measure the encoder of a bundle."""
     known = encoder.bundle.manifest.languages
     if data is None or suite == WORDS:
         entries = [read_dictionary(option) for option in dictionaries]
         return dictionary_translation(encoder, data, known, chosen, entries)
-    if pictures is not None:
-        return retrieval(encoder, data, known, chosen, read_pictures(pictures))
     if suite == CONFIDENCE:
         return confidence(encoder, data, known, chosen)
     return SUITES[suite](encoder, data, known, chosen)

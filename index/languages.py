@@ -1,4 +1,4 @@
-"""Every fact of a language, once: its BCP 47 code in all spellings, its names, script, family and spaces."""
+"""Every fact of a language, once: its BCP 47 code in all spellings, its names, script and spaces."""
 
 import re
 import unicodedata
@@ -32,189 +32,189 @@ UNSPACED_LETTERS = tuple(dict.fromkeys(name for names in UNSPACED_SCRIPTS.values
 # How the Unicode names of such letters begin.
 _UNSPACED_NAMES = tuple("CJK" if name == "Han" else f"{name.upper()} " for name in UNSPACED_LETTERS)
 
-# code | English name | own name | script | family
+# code | English name | own name | script
 LANGUAGE_TABLE = """
-ach | Acholi | Acoli | Latn | Nilotic
-ada | Dangme | Dangme | Latn | Kwa
-adh | Adhola | Dhopadhola | Latn | Nilotic
-aeb | Tunisian Arabic | Derja | Latn | Semitic
-af | Afrikaans | Afrikaans | Latn | Germanic
-ak | Akan | Akan | Latn | Kwa
-am | Amharic | አማርኛ | Ethi | Semitic
-an | Aragonese | aragonés | Latn | Romance
-ar | Arabic | العربية | Arab | Semitic
-as | Assamese | অসমীয়া | Beng | Indo-Aryan
-ast | Asturian | asturianu | Latn | Romance
-az | Azerbaijani | azərbaycan | Latn | Turkic
-ba | Bashkir | башҡорт | Cyrl | Turkic
-be | Belarusian | беларуская | Cyrl | Slavic
-bem | Bemba | Ichibemba | Latn | Bantu
-bg | Bulgarian | български | Cyrl | Slavic
-bn | Bangla | বাংলা | Beng | Indo-Aryan
-bo | Tibetan | བོད་སྐད་ | Tibt | Sino-Tibetan
-br | Breton | brezhoneg | Latn | Celtic
-bs | Bosnian | bosanski | Latn | Slavic
-ca | Catalan | català | Latn | Romance
-chr | Cherokee | ᏣᎳᎩ | Cher | Iroquoian
-ckb | Central Kurdish | کوردیی ناوەندی | Arab | Iranian
-cs | Czech | čeština | Latn | Slavic
-cv | Chuvash | чӑваш | Cyrl | Turkic
-cy | Welsh | Cymraeg | Latn | Celtic
-da | Danish | dansk | Latn | Germanic
-dag | Dagbani | Dagbanli | Latn | Gur
-de | German | Deutsch | Latn | Germanic
-dga | Dagaare | Dagaare | Latn | Gur
-dje | Zarma | Zarmaciine | Latn | Songhay
-dsb | Lower Sorbian | dolnoserbšćina | Latn | Slavic
-ee | Ewe | Eʋegbe | Latn | Gbe
-el | Greek | Ελληνικά | Grek | Hellenic
-en | English | English | Latn | Germanic
-eo | Esperanto | Esperanto | Latn | constructed
-es | Spanish | español | Latn | Romance
-et | Estonian | eesti | Latn | Uralic
-eu | Basque | euskara | Latn | Basque
-fa | Persian | فارسی | Arab | Iranian
-fat | Fante | Mfantse | Latn | Kwa
-ff | Fulah | Pulaar | Latn | Atlantic
-fi | Finnish | suomi | Latn | Uralic
-fil | Filipino | Filipino | Latn | Austronesian
-fo | Faroese | føroyskt | Latn | Germanic
-fr | French | français | Latn | Romance
-ga | Irish | Gaeilge | Latn | Celtic
-gaa | Ga | Gã | Latn | Kwa
-gd | Scottish Gaelic | Gàidhlig | Latn | Celtic
-gjn | Gonja | Ngbanyito | Latn | Kwa
-gl | Galician | galego | Latn | Romance
-gu | Gujarati | ગુજરાતી | Gujr | Indo-Aryan
-gur | Frafra | Gurenɛ | Latn | Gur
-guz | Gusii | Ekegusii | Latn | Bantu
-ha | Hausa | Hausa | Latn | Chadic
-he | Hebrew | עברית | Hebr | Semitic
-hi | Hindi | हिन्दी | Deva | Indo-Aryan
-hr | Croatian | hrvatski | Latn | Slavic
-hsb | Upper Sorbian | hornjoserbšćina | Latn | Slavic
-ht | Haitian Creole | Kreyòl ayisyen | Latn | French creole
-hu | Hungarian | magyar | Latn | Uralic
-hy | Armenian | հայերեն | Armn | Armenian
-hz | Herero | Otjiherero | Latn | Bantu
-id | Indonesian | Indonesia | Latn | Austronesian
-ig | Igbo | Igbo | Latn | Volta-Niger
-is | Icelandic | íslenska | Latn | Germanic
-it | Italian | italiano | Latn | Romance
-iu | Inuktitut | ᐃᓄᒃᑎᑐᑦ | Cans | Eskimo-Aleut
-ja | Japanese | 日本語 | Jpan | Japonic
-jam | Jamaican Creole | Patwa | Latn | English creole
-jv | Javanese | Jawa | Latn | Austronesian
-ka | Georgian | ქართული | Geor | Kartvelian
-kab | Kabyle | Taqbaylit | Latn | Berber
-kam | Kamba | Kikamba | Latn | Bantu
-keo | Kakwa | Kutuk na Kakwa | Latn | Nilotic
-ki | Kikuyu | Gikuyu | Latn | Bantu
-kj | Kuanyama | Oshikwanyama | Latn | Bantu
-kk | Kazakh | қазақ тілі | Cyrl | Turkic
-kk-Arab | Kazakh (Arabic) | قازاق ٴتىلى | Arab | Turkic
-kln | Kalenjin | Kalenjin | Latn | Nilotic
-km | Khmer | ខ្មែរ | Khmr | Austroasiatic
-kn | Kannada | ಕನ್ನಡ | Knda | Dravidian
-ko | Korean | 한국어 | Kore | Koreanic
-kok | Konkani | कोंकणी | Deva | Indo-Aryan
-kr | Kanuri | Kanuri | Latn | Saharan
-kwn | Kwangali | Rukwangali | Latn | Bantu
-ky | Kyrgyz | кыргызча | Cyrl | Turkic
-laj | Lango | Leblango | Latn | Nilotic
-lg | Ganda | Luganda | Latn | Bantu
-lgg | Lugbara | Lugbarati | Latn | Central Sudanic
-lko | Khayo | Olukhayo | Latn | Bantu
-lo | Lao | ລາວ | Laoo | Kra-Dai
-loz | Lozi | Silozi | Latn | Bantu
-lsm | Saamia | Olusamia | Latn | Bantu
-lt | Lithuanian | lietuvių | Latn | Baltic
-luc | Aringa | Aringa | Latn | Central Sudanic
-luo | Luo | Dholuo | Latn | Nilotic
-lv | Latvian | latviešu | Latn | Baltic
-lwg | Wanga | Oluwanga | Latn | Bantu
-mas | Maasai | ɔl Maa | Latn | Nilotic
-mer | Meru | Kimeru | Latn | Bantu
-mfe | Mauritian Creole | kreol morisien | Latn | French creole
-mk | Macedonian | македонски | Cyrl | Slavic
-ml | Malayalam | മലയാളം | Mlym | Dravidian
-mn | Mongolian | монгол | Cyrl | Mongolic
-mnw | Mon | ဘာသာမန် | Mymr | Austroasiatic
-mr | Marathi | मराठी | Deva | Indo-Aryan
-ms | Malay | Melayu | Latn | Austronesian
-my | Burmese | မြန်မာ | Mymr | Sino-Tibetan
-myx | Masaaba | Lumasaaba | Latn | Bantu
-naq | Nama | Khoekhoegowab | Latn | Khoe
-ne | Nepali | नेपाली | Deva | Indo-Aryan
-ng | Ndonga | Oshindonga | Latn | Bantu
-nl | Dutch | Nederlands | Latn | Germanic
-nn | Norwegian Nynorsk | norsk nynorsk | Latn | Germanic
-no | Norwegian | norsk | Latn | Germanic
-nr | South Ndebele | isiNdebele | Latn | Bantu
-nso | Northern Sotho | Sesotho sa Leboa | Latn | Bantu
-nuj | Nyole | Lunyole | Latn | Bantu
-ny | Nyanja | Chinyanja | Latn | Bantu
-nyn | Nyankole | Runyankore | Latn | Bantu
-nzi | Nzima | Nzema | Latn | Kwa
-om | Oromo | Oromoo | Latn | Cushitic
-or | Odia | ଓଡ଼ିଆ | Orya | Indo-Aryan
-pa | Punjabi | ਪੰਜਾਬੀ | Guru | Indo-Aryan
-pcm | Nigerian Pidgin | Naijíriá Píjin | Latn | English creole
-pl | Polish | polski | Latn | Slavic
-prs | Dari | دری | Arab | Iranian
-ps | Pashto | پښتو | Arab | Iranian
-pt | Portuguese | português | Latn | Romance
-qu | Quechua | Runasimi | Latn | Quechuan
-rki | Rakhine | ရခိုင်ဘာသာ | Mymr | Sino-Tibetan
-rm | Romansh | rumantsch | Latn | Romance
-ro | Romanian | română | Latn | Romance
-ru | Russian | русский | Cyrl | Slavic
-rw | Kinyarwanda | Ikinyarwanda | Latn | Bantu
-sd | Sindhi | سنڌي | Arab | Indo-Aryan
-shn | Shan | တႆး | Mymr | Kra-Dai
-si | Sinhala | සිංහල | Sinh | Indo-Aryan
-sk | Slovak | slovenčina | Latn | Slavic
-sl | Slovenian | slovenščina | Latn | Slavic
-so | Somali | Soomaali | Latn | Cushitic
-son | Songhay | Soŋay | Latn | Songhay
-sq | Albanian | shqip | Latn | Albanian
-sr | Serbian | српски | Cyrl | Slavic
-sr-Latn | Serbian (Latin) | srpski | Latn | Slavic
-ss | Swati | siSwati | Latn | Bantu
-st | Southern Sotho | Sesotho | Latn | Bantu
-sv | Swedish | svenska | Latn | Germanic
-sw | Swahili | Kiswahili | Latn | Bantu
-ta | Tamil | தமிழ் | Taml | Dravidian
-te | Telugu | తెలుగు | Telu | Dravidian
-teo | Teso | Ateso | Latn | Nilotic
-tet | Tetum | Tetun | Latn | Austronesian
-th | Thai | ไทย | Thai | Kra-Dai
-ti | Tigrinya | ትግርኛ | Ethi | Semitic
-tk | Turkmen | türkmen dili | Latn | Turkic
-tn | Tswana | Setswana | Latn | Bantu
-to | Tongan | lea fakatonga | Latn | Austronesian
-toi | Tonga (Zambia) | Chitonga | Latn | Bantu
-tr | Turkish | Türkçe | Latn | Turkic
-ts | Tsonga | Xitsonga | Latn | Bantu
-tsc | Tswa | Xitswa | Latn | Bantu
-ttj | Tooro | Rutooro | Latn | Bantu
-tuv | Turkana | Ng’aturkana | Latn | Nilotic
-tw | Twi | Twi | Latn | Kwa
-uk | Ukrainian | українська | Cyrl | Slavic
-ur | Urdu | اردو | Arab | Indo-Aryan
-uz | Uzbek | o‘zbek | Latn | Turkic
-ve | Venda | Tshivenḓa | Latn | Bantu
-vec | Venetian | veneto | Latn | Romance
-vi | Vietnamese | Tiếng Việt | Latn | Austroasiatic
-xh | Xhosa | isiXhosa | Latn | Bantu
-xog | Soga | Lusoga | Latn | Bantu
-xsm | Kasem | Kasem | Latn | Gur
-yo | Yoruba | Yorùbá | Latn | Volta-Niger
-yue | Cantonese | 粵語 | Hant | Sinitic
-yue-Hans | Cantonese (Simplified) | 粤语 | Hans | Sinitic
-zh | Chinese | 中文 | Hans | Sinitic
-zh-Hant | Chinese (Traditional) | 繁體中文 | Hant | Sinitic
-zu | Zulu | isiZulu | Latn | Bantu
+ach | Acholi | Acoli | Latn
+ada | Dangme | Dangme | Latn
+adh | Adhola | Dhopadhola | Latn
+aeb | Tunisian Arabic | Derja | Latn
+af | Afrikaans | Afrikaans | Latn
+ak | Akan | Akan | Latn
+am | Amharic | አማርኛ | Ethi
+an | Aragonese | aragonés | Latn
+ar | Arabic | العربية | Arab
+as | Assamese | অসমীয়া | Beng
+ast | Asturian | asturianu | Latn
+az | Azerbaijani | azərbaycan | Latn
+ba | Bashkir | башҡорт | Cyrl
+be | Belarusian | беларуская | Cyrl
+bem | Bemba | Ichibemba | Latn
+bg | Bulgarian | български | Cyrl
+bn | Bangla | বাংলা | Beng
+bo | Tibetan | བོད་སྐད་ | Tibt
+br | Breton | brezhoneg | Latn
+bs | Bosnian | bosanski | Latn
+ca | Catalan | català | Latn
+chr | Cherokee | ᏣᎳᎩ | Cher
+ckb | Central Kurdish | کوردیی ناوەندی | Arab
+cs | Czech | čeština | Latn
+cv | Chuvash | чӑваш | Cyrl
+cy | Welsh | Cymraeg | Latn
+da | Danish | dansk | Latn
+dag | Dagbani | Dagbanli | Latn
+de | German | Deutsch | Latn
+dga | Dagaare | Dagaare | Latn
+dje | Zarma | Zarmaciine | Latn
+dsb | Lower Sorbian | dolnoserbšćina | Latn
+ee | Ewe | Eʋegbe | Latn
+el | Greek | Ελληνικά | Grek
+en | English | English | Latn
+eo | Esperanto | Esperanto | Latn
+es | Spanish | español | Latn
+et | Estonian | eesti | Latn
+eu | Basque | euskara | Latn
+fa | Persian | فارسی | Arab
+fat | Fante | Mfantse | Latn
+ff | Fulah | Pulaar | Latn
+fi | Finnish | suomi | Latn
+fil | Filipino | Filipino | Latn
+fo | Faroese | føroyskt | Latn
+fr | French | français | Latn
+ga | Irish | Gaeilge | Latn
+gaa | Ga | Gã | Latn
+gd | Scottish Gaelic | Gàidhlig | Latn
+gjn | Gonja | Ngbanyito | Latn
+gl | Galician | galego | Latn
+gu | Gujarati | ગુજરાતી | Gujr
+gur | Frafra | Gurenɛ | Latn
+guz | Gusii | Ekegusii | Latn
+ha | Hausa | Hausa | Latn
+he | Hebrew | עברית | Hebr
+hi | Hindi | हिन्दी | Deva
+hr | Croatian | hrvatski | Latn
+hsb | Upper Sorbian | hornjoserbšćina | Latn
+ht | Haitian Creole | Kreyòl ayisyen | Latn
+hu | Hungarian | magyar | Latn
+hy | Armenian | հայերեն | Armn
+hz | Herero | Otjiherero | Latn
+id | Indonesian | Indonesia | Latn
+ig | Igbo | Igbo | Latn
+is | Icelandic | íslenska | Latn
+it | Italian | italiano | Latn
+iu | Inuktitut | ᐃᓄᒃᑎᑐᑦ | Cans
+ja | Japanese | 日本語 | Jpan
+jam | Jamaican Creole | Patwa | Latn
+jv | Javanese | Jawa | Latn
+ka | Georgian | ქართული | Geor
+kab | Kabyle | Taqbaylit | Latn
+kam | Kamba | Kikamba | Latn
+keo | Kakwa | Kutuk na Kakwa | Latn
+ki | Kikuyu | Gikuyu | Latn
+kj | Kuanyama | Oshikwanyama | Latn
+kk | Kazakh | қазақ тілі | Cyrl
+kk-Arab | Kazakh (Arabic) | قازاق ٴتىلى | Arab
+kln | Kalenjin | Kalenjin | Latn
+km | Khmer | ខ្មែរ | Khmr
+kn | Kannada | ಕನ್ನಡ | Knda
+ko | Korean | 한국어 | Kore
+kok | Konkani | कोंकणी | Deva
+kr | Kanuri | Kanuri | Latn
+kwn | Kwangali | Rukwangali | Latn
+ky | Kyrgyz | кыргызча | Cyrl
+laj | Lango | Leblango | Latn
+lg | Ganda | Luganda | Latn
+lgg | Lugbara | Lugbarati | Latn
+lko | Khayo | Olukhayo | Latn
+lo | Lao | ລາວ | Laoo
+loz | Lozi | Silozi | Latn
+lsm | Saamia | Olusamia | Latn
+lt | Lithuanian | lietuvių | Latn
+luc | Aringa | Aringa | Latn
+luo | Luo | Dholuo | Latn
+lv | Latvian | latviešu | Latn
+lwg | Wanga | Oluwanga | Latn
+mas | Maasai | ɔl Maa | Latn
+mer | Meru | Kimeru | Latn
+mfe | Mauritian Creole | kreol morisien | Latn
+mk | Macedonian | македонски | Cyrl
+ml | Malayalam | മലയാളം | Mlym
+mn | Mongolian | монгол | Cyrl
+mnw | Mon | ဘာသာမန် | Mymr
+mr | Marathi | मराठी | Deva
+ms | Malay | Melayu | Latn
+my | Burmese | မြန်မာ | Mymr
+myx | Masaaba | Lumasaaba | Latn
+naq | Nama | Khoekhoegowab | Latn
+ne | Nepali | नेपाली | Deva
+ng | Ndonga | Oshindonga | Latn
+nl | Dutch | Nederlands | Latn
+nn | Norwegian Nynorsk | norsk nynorsk | Latn
+no | Norwegian | norsk | Latn
+nr | South Ndebele | isiNdebele | Latn
+nso | Northern Sotho | Sesotho sa Leboa | Latn
+nuj | Nyole | Lunyole | Latn
+ny | Nyanja | Chinyanja | Latn
+nyn | Nyankole | Runyankore | Latn
+nzi | Nzima | Nzema | Latn
+om | Oromo | Oromoo | Latn
+or | Odia | ଓଡ଼ିଆ | Orya
+pa | Punjabi | ਪੰਜਾਬੀ | Guru
+pcm | Nigerian Pidgin | Naijíriá Píjin | Latn
+pl | Polish | polski | Latn
+prs | Dari | دری | Arab
+ps | Pashto | پښتو | Arab
+pt | Portuguese | português | Latn
+qu | Quechua | Runasimi | Latn
+rki | Rakhine | ရခိုင်ဘာသာ | Mymr
+rm | Romansh | rumantsch | Latn
+ro | Romanian | română | Latn
+ru | Russian | русский | Cyrl
+rw | Kinyarwanda | Ikinyarwanda | Latn
+sd | Sindhi | سنڌي | Arab
+shn | Shan | တႆး | Mymr
+si | Sinhala | සිංහල | Sinh
+sk | Slovak | slovenčina | Latn
+sl | Slovenian | slovenščina | Latn
+so | Somali | Soomaali | Latn
+son | Songhay | Soŋay | Latn
+sq | Albanian | shqip | Latn
+sr | Serbian | српски | Cyrl
+sr-Latn | Serbian (Latin) | srpski | Latn
+ss | Swati | siSwati | Latn
+st | Southern Sotho | Sesotho | Latn
+sv | Swedish | svenska | Latn
+sw | Swahili | Kiswahili | Latn
+ta | Tamil | தமிழ் | Taml
+te | Telugu | తెలుగు | Telu
+teo | Teso | Ateso | Latn
+tet | Tetum | Tetun | Latn
+th | Thai | ไทย | Thai
+ti | Tigrinya | ትግርኛ | Ethi
+tk | Turkmen | türkmen dili | Latn
+tn | Tswana | Setswana | Latn
+to | Tongan | lea fakatonga | Latn
+toi | Tonga (Zambia) | Chitonga | Latn
+tr | Turkish | Türkçe | Latn
+ts | Tsonga | Xitsonga | Latn
+tsc | Tswa | Xitswa | Latn
+ttj | Tooro | Rutooro | Latn
+tuv | Turkana | Ng’aturkana | Latn
+tw | Twi | Twi | Latn
+uk | Ukrainian | українська | Cyrl
+ur | Urdu | اردو | Arab
+uz | Uzbek | o‘zbek | Latn
+ve | Venda | Tshivenḓa | Latn
+vec | Venetian | veneto | Latn
+vi | Vietnamese | Tiếng Việt | Latn
+xh | Xhosa | isiXhosa | Latn
+xog | Soga | Lusoga | Latn
+xsm | Kasem | Kasem | Latn
+yo | Yoruba | Yorùbá | Latn
+yue | Cantonese | 粵語 | Hant
+yue-Hans | Cantonese (Simplified) | 粤语 | Hans
+zh | Chinese | 中文 | Hans
+zh-Hant | Chinese (Traditional) | 繁體中文 | Hant
+zu | Zulu | isiZulu | Latn
 """
 
 
@@ -226,7 +226,6 @@ class Language:
     name: str
     native: str
     script: str
-    family: str
 
 
 @cache
@@ -238,7 +237,7 @@ def languages() -> dict[str, Language]:
 
 def language(code: str) -> Language:
     """The language of a code; one that we have no names for goes by its code."""
-    return languages().get(code) or Language(code, code, code, "Zyyy", "unknown")
+    return languages().get(code) or Language(code, code, code, "Zyyy")
 
 
 def is_named(tag: str) -> bool:

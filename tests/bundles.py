@@ -12,7 +12,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.confidence.models import Model, Models
@@ -101,21 +100,16 @@ def make_bundle(
     name: str = "tiny",
     version: str = "1",
     int8: bool = False,
-    compact: bool = False,
     pictograms: bool = True,
     calibration: Models = CALIBRATION,
 ) -> Bundle:
-    """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart. A
-    `compact` one has the 8-bit graph and nothing that it gives."""
+    """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart. With
+    `int8` it has the 8-bit graph alone."""
     vocabulary, table = _embeddings(languages, dimension, noise, np.random.default_rng(seed))
     staging = folder.with_name(folder.name + ".staging")
     (staging / "words").mkdir(parents=True)
     _tokenizer(vocabulary).save(str(staging / "tokenizer.json"))
-    if not compact:
-        save_file({"embeddings": table.astype(np.float16)}, staging / "word_embeddings.safetensors")
-        onnx.save(_graph(table), staging / "encoder.onnx")
-    if int8 or compact:
-        onnx.save(_graph(table, int8=True), staging / "encoder.int8.onnx")
+    onnx.save(_graph(table, int8=int8), staging / ("encoder.int8.onnx" if int8 else "encoder.onnx"))
     if pictograms:
         shown = [concept for concept in lexicon() if concept["en"] in DRAWN]
         drawn = unit(table[[vocabulary[concept[languages[0]]] for concept in shown]])
@@ -132,8 +126,7 @@ def make_bundle(
         languages=tuple(languages),
         dimension=dimension,
         max_tokens=32,
-        precision="int8" if int8 or compact else "fp32",
-        words="encoder" if compact else "table",
+        precision="int8" if int8 else "fp32",
         recipe=Origin(name="test", sha256="0" * 64),
         data=Origin(name="test", sha256="1" * 64),
         calibration=calibration,

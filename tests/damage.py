@@ -75,7 +75,7 @@ def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
     import onnxruntime
     import pyarrow as pa
 
-    from index.encoder import text_encoder, tokenizer
+    from index.encoder import pictures, tokenizer
     from index.storage import tables as texts
 
     def refuse(*args: object, **_: object) -> None:
@@ -85,7 +85,7 @@ def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
         context.setattr(faiss, "read_index", refuse)
         context.setattr(onnxruntime, "InferenceSession", refuse)
         context.setattr(tokenizer, "_open", refuse)
-        context.setattr(text_encoder, "load_file", refuse)
+        context.setattr(pictures, "load_file", refuse)
         context.setattr(pa.ipc, "open_file", refuse)
         context.setattr(np, "load", refuse)
         context.setattr(texts.np, "load", refuse)

@@ -1,4 +1,4 @@
-"""`passepartout train`, `learn-language` and `bundle export | import | pictures | pictograms`."""
+"""`passepartout train`, `learn-language` and `bundle export | import`."""
 
 from pathlib import Path
 
@@ -53,33 +53,12 @@ def train(
 
 @click.command()
 @click.argument("run", type=PATH_TYPE)
-@click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
-@click.option("--split", default="test", show_default=True, help="A split of photos/splits.tsv.")
-@click.option("--out", type=PATH_TYPE, required=True, help="The file to write.")
-def pictures(run: Path, data: Path, split: str, out: Path) -> None:
-    """Embed the photographs of a split with a finished RUN, for `evaluate retrieval`."""
-    from training.export.picture_vectors import picture_vectors
-
-    embedded = picture_vectors(run, data, split)
-    embedded.write(out)
-    click.echo(
-        f"{out}: {len(embedded.names)} pictures of split {split}, {embedded.vectors.shape[1]} dimensions"
-    )
-
-
-@click.command()
-@click.argument("run", type=PATH_TYPE)
 @click.option("--out", type=PATH_TYPE, required=True, help="The bundle's folder.")
 @click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
 @click.option("--name", help="The bundle's name. [default: the recipe's]")
 @click.option("--version", "version", default="1", show_default=True)
 @click.option("--licence", default="unspecified", show_default=True, help="The licence of the weights.")
 @click.option("--without", multiple=True, metavar="CODE", help="A language to leave out; repeatable.")
-@click.option(
-    "--compact",
-    is_flag=True,
-    help="Only the graph with the fewest bits, without the 32-bit one and the word embeddings.",
-)
 def export(
     run: Path,
     out: Path,
@@ -88,30 +67,12 @@ def export(
     version: str,
     licence: str,
     without: tuple[str, ...],
-    compact: bool,
 ) -> None:
     """Turn a finished RUN into an encoder bundle: ONNX, tokenizer, word lists, model card."""
     from training.export.bundle import export_run
 
-    bundle = export_run(
-        run, data, out, name=name, version=version, licence=licence, compact=compact, without=without
-    )
+    bundle = export_run(run, data, out, name=name, version=version, licence=licence, without=without)
     click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")
-
-
-@click.command()
-@click.argument("bundle", type=PATH_TYPE)
-@click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
-@click.option("--recipe", "name", help="The recipe it was trained with. [default: the one of its manifest]")
-def pictograms(bundle: Path, data: Path, name: str | None) -> None:
-    """Put the vectors of the pictograms that it learned from into BUNDLE: what it sees in a text."""
-    from index.encoder.bundle import open_bundle
-    from training.export.pictograms import write_pictograms
-    from training.recipes.recipe import load_recipe
-
-    recipe = load_recipe(name or open_bundle(bundle).manifest.recipe.name, ())
-    pictograms, others = write_pictograms(bundle, data, recipe)
-    click.echo(f"{bundle}: {pictograms} pictograms, {others} other pictures")
 
 
 def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) -> tuple[str, ...]:
@@ -170,9 +131,8 @@ def import_(
 )
 @click.option(
     "--backbone",
-    "backbones",
-    multiple=True,
-    help="The folder of the image model that looks at them; repeatable. [default: as the bundle names it]",
+    default="",
+    help="The folder of the image model that looks at them. [default: as the bundle names it]",
 )
 @click.option(
     "--pairs", type=PATH_TYPE, help="TSV: a text in the new language, and its translation into another."
@@ -184,7 +144,7 @@ def learn_language(
     code: str,
     captions: Path | None,
     folder: Path | None,
-    backbones: tuple[str, ...],
+    backbone: str,
     pairs: Path | None,
     sentences: Path | None,
     out: Path,
@@ -212,7 +172,7 @@ def learn_language(
         from training.export.picture_space import with_own_pictures
 
         named = names_of(lines_of(captions), str(captions))
-        pictures = with_own_pictures(opened, pictures, folder, named, backbones)
+        pictures = with_own_pictures(opened, pictures, folder, named, backbone)
         known = f"{known} or in {folder}"
     if captions is not None and pictures is None:
         raise UsageError(f"{bundle} carries no pictures to caption: give --pairs, or a bundle with pictures")

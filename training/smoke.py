@@ -30,7 +30,7 @@ TINY_SETTINGS = (
 OF_TOKENIZER = ("tokenizer.vocabulary=500",)  # where the recipe learns one
 OF_TEXTS = (f"data.texts={TEXT_SET}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
-OF_STAGES = ('stages=[{"optimiser": {"epochs": 4}}]', "text.start_merges=20")
+OF_STAGES = ('stages=[{"optimiser": {"epochs": 4}}]',)
 OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
@@ -44,7 +44,6 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
     tiny += OF_STAGES if full.stages else ()
-    tiny += full.transfer.tiny if full.transfer else ()
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")

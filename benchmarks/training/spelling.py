@@ -5,7 +5,7 @@ python -m benchmarks.training.spelling --data DIR [--recipe globetrotter-small] 
 tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
 also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
 ("per-language"), or one for those languages whose pictures agree on it ("picture-verified":
-training.encoders.picture_verified).
+training.papers.united.verified_bag).
 """
 
 import tempfile
@@ -17,11 +17,11 @@ import numpy as np
 from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.sets import read_aligned
 from training.data.tokens import tokenize
-from training.encoders.picture_verified import verified_rows
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
 from training.papers.baselines import Ridge, Rows, Vectors, centred_space
+from training.papers.united.verified_bag import verified_rows
 from training.recipes.recipe import load_recipe
 
 RIDGE = 2.0

@@ -73,14 +73,7 @@ def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]
 def image_sentence_recall(
     images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
 ) -> float:
-    """Sum of the recalls at `ks` of sentences by image and of images by sentence, each in per cent."""
-    return sum(sum(recalls.values()) for recalls in image_sentence_recalls(images, sentences, picture, ks))
-
-
-def image_sentence_recalls(
-    images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
-) -> tuple[dict[int, float], dict[int, float]]:
-    """{k: per cent of images with one of their sentences in the top k}, and the same for sentences.
+    """Sum of the recalls at `ks` of sentences by image and of images by sentence, each in per cent.
 
     `images` (n, d) and `sentences` (m, d) have unit rows; `picture` (m,) is each sentence's row in `images`,
     every row having one or more. An image finds its sentences when it finds one of them (Kádár et al. 2019).
@@ -93,7 +86,7 @@ def image_sentence_recalls(
     nearest = np.full(len(images), -np.inf)
     np.maximum.at(nearest, picture, right)
     to_sentence = (similarities > nearest[:, None]).sum(axis=1)
-    return _recalls(to_sentence, ks), _recalls(to_image, ks)
+    return sum(sum(_recalls(ranks, ks).values()) for ranks in (to_sentence, to_image))
 
 
 def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:

@@ -62,9 +62,9 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
     return [table.name for report in reports for table in report.tables]
 
 
-def with_section(page: str, text: str, title: str = SECTION_TITLE) -> str:
-    """Replace the section of that title in a card; a new one is inserted before the limits."""
-    page = re.sub(rf"^## {title}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
+def with_section(page: str, text: str) -> str:
+    """Replace the section SECTION_TITLE of a card; a new one is inserted before the limits."""
+    page = re.sub(rf"^## {SECTION_TITLE}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
     before, limits, after = page.partition("## Limits")
     return f"{before.rstrip()}\n\n{text}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{text}"
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from evaluation.measures.scores import Table, mean_measures
@@ -22,17 +20,16 @@ NAMES = {
     "times_chance": "CSLS R@10, × chance",
     "positives": "positives found",
     "mr": "mR",
-    "rsum": "sum of recalls",
     "ece": "calibration error",
     "others_answered": "other kinds answered",
     "missing_answered": "missing answered",
     "changed": "changed by punctuation",
 }
 SIDES = ("source", "target")  # of a pair: asked in, answered in
-RANKINGS = {"cosine": "cosine", "csls": "CSLS", "i2t": "I→T", "t2i": "T→I"}
+RANKINGS = {"cosine": "cosine", "csls": "CSLS"}
 # What rows show; means and report.json have all that was measured.
 SHOWN = (
-    *("csls_r1", "csls_r10", "times_chance", "csls_p1", "csls_p10", "before_csls_r10", "coverage"),
+    *("csls_r1", "csls_r10", "times_chance", "csls_p1", "csls_p10", "coverage"),
     *("positives", "answered", "right", "others_answered", "missing_answered", "ece"),
 )
 
@@ -41,11 +38,11 @@ def name(measure: str) -> str:
     """How a report names a measure: csls_r1 is CSLS R@1."""
     if measure in NAMES:
         return NAMES[measure]
-    found = re.fullmatch(r"(before_)?(cosine|csls|i2t|t2i)_([rp])(\d+)", measure)
+    found = re.fullmatch(r"(cosine|csls)_([rp])(\d+)", measure)
     if found is None:
         return measure
-    before, ranking, kind, k = found.groups()
-    return f"{RANKINGS[ranking]} {kind.upper()}@{k}" + (" before Procrustes" if before else "")
+    ranking, kind, k = found.groups()
+    return f"{RANKINGS[ranking]} {kind.upper()}@{k}"
 
 
 @dataclass(frozen=True)
@@ -107,16 +104,6 @@ def figures(measures: Mapping[str, float]) -> str:
 def summary(table: Table) -> list[str]:
     """Format the means of a table to one decimal, one line per group of languages."""
     return [f"{table.name} n={table.n} {group}: {figures(means)}" for group, means in table.means.items()]
-
-
-def pair_matrix(table: Table, key: str) -> NDArray[np.float64]:
-    """One measure as an array (n, n); rows are query languages, columns answer languages; NaN: no figure."""
-    place = {code: row for row, code in enumerate(table.languages)}
-    values = np.full((len(place), len(place)), np.nan)
-    for pair in table.pairs:
-        if key in pair.measures:
-            values[place[pair.source], place[pair.target]] = pair.measures[key]
-    return values
 
 
 def _means(table: Table) -> Grid:

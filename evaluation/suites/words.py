@@ -1,7 +1,6 @@
 """Word translation: whether the encoder finds the translations that a dictionary gives (Globetrotter 5.3).
 
-Before and after the word spaces of the languages are aligned by Procrustes. Globetrotter finds its word pairs
-by tf-idf in aligned text instead, which pairs "woman" with "dress".
+Globetrotter finds its word pairs by tf-idf in aligned text instead, which pairs "woman" with "dress".
 """
 
 from collections import Counter
@@ -13,7 +12,6 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.procrustes import align
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import languages_in, read_lines, read_table
 from index.answers.word_index import fold
@@ -28,7 +26,7 @@ KS = (1, 5, 10)
 QUERIES_AT_ONCE = 256
 NOTE = (
     "P@k: per cent of source words with one of their translations among the k nearest of all words of the "
-    "other language, aligned by Procrustes where it does not say before; of the words that can be answered. "
+    "other language; of the words that can be answered. "
 )
 
 
@@ -43,18 +41,14 @@ class Dictionary:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words, most frequent first, their unit vectors (n, d) and the rotation (d, d) that aligns them."""
+    """Words, most frequent first, and their unit vectors (n, d)."""
 
     words: Sequence[str]
     vectors: Vectors
-    rotation: Vectors
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         place = {word: row for row, word in enumerate(self.words)}
         return np.array([place[word] for word in words], np.int64)
-
-    def aligned(self) -> Vectors:
-        return self.vectors @ self.rotation
 
 
 Vocabularies = Mapping[str, Vocabulary]
@@ -83,7 +77,7 @@ def dictionary_translation(
     """Suite `words` with dictionaries.
 
     The vocabulary is that of training, and of the text in `data` where it is given, in the dictionaries'
-    languages, which are aligned. Raises UnknownLanguageError where one of them has no words at all.
+    languages. Raises UnknownLanguageError where one of them has no words at all.
     """
     counts = corpus_counts(encoder, data, known)
     asked = dict.fromkeys(code for one in dictionaries for code in (one.source, one.target))
@@ -112,15 +106,13 @@ def corpus_counts(encoder: TextEncoder, data: Path | None, known: Sequence[str])
 def make_vocabularies(
     counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str], str], Vectors]
 ) -> dict[str, Vocabulary]:
-    """The words of each language, their vectors, and the rotations that align them."""
+    """The words of each language, and their vectors."""
     words_of = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
-    vectors = {code: embed(spellings, code) for code, spellings in words_of.items()}
-    rotations = align(vectors).rotations
-    return {code: Vocabulary(words_of[code], vectors[code], rotations[code]) for code in words_of}
+    return {code: Vocabulary(listed, embed(listed, code)) for code, listed in words_of.items()}
 
 
 def score_dictionary(dictionary: Dictionary, vocabularies: Vocabularies) -> PairScore:
-    """P@k by cosine and CSLS, before and after alignment; n is the number of source words answered.
+    """P@k by cosine and CSLS; n is the number of source words answered.
 
     coverage: per cent of the entries with both words in the vocabulary.
     """
@@ -132,12 +124,10 @@ def score_dictionary(dictionary: Dictionary, vocabularies: Vocabularies) -> Pair
         return PairScore(dictionary.source, dictionary.target, 0, measures)
     answered, group = np.unique([x for x, _ in covered], return_inverse=True)
     rows = source.rows([x for x, _ in covered]), target.rows([y for _, y in covered])
-    spaces = {"before_": (source.vectors, target.vectors), "": (source.aligned(), target.aligned())}
-    for prefix, space in spaces.items():
-        for key, ranks in ranks_of(*space, *rows).items():
-            best = np.full(len(answered), np.iinfo(np.int64).max)
-            np.minimum.at(best, group, ranks)
-            measures |= {f"{prefix}{key}_p{k}": 100 * float(np.mean(best < k)) for k in KS}
+    for key, ranks in ranks_of(source.vectors, target.vectors, *rows).items():
+        best = np.full(len(answered), np.iinfo(np.int64).max)
+        np.minimum.at(best, group, ranks)
+        measures |= {f"{key}_p{k}": 100 * float(np.mean(best < k)) for k in KS}
     return PairScore(dictionary.source, dictionary.target, len(answered), measures)
 
 

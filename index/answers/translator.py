@@ -90,7 +90,6 @@ class Translator:
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
         encoder = TextEncoder(bundle, threads=threads)
-        encoder.read_word_embeddings()
         codes = manifest.languages
         return cls(
             manifest,

@@ -1,8 +1,7 @@
 """WordIndex: the words of one language with their vectors, rarity and hubness.
 
 The vector of a word of the index is made from its tokens and from the sentences that contain it
-(words/contexts.py), and rotated into the space that all languages share (words/procrustes.py). That of any
-other word is made by the encoder, from its tokens alone.
+(words/contexts.py), that of any other word by the encoder, from its tokens alone.
 """
 
 from collections.abc import Sequence

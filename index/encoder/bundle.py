@@ -1,10 +1,10 @@
 """The encoder bundle on disk: what training hands to everything else.
 
 manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx)
-and perhaps others, tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the
-encoder's), words/LANG.tsv (word TAB count, most frequent first), pictures.safetensors (pictures.py) and
-picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors (taught.py; for each
-language that was taught afterwards), README.md (the model card): these names and no others.
+and perhaps others, tokenizer.json, words/LANG.tsv (word TAB count, most frequent first), pictures.safetensors
+(pictures.py) and picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors
+(taught.py; for each language that was taught afterwards), README.md (the model card): these names and no
+others.
 """
 
 import re
@@ -26,11 +26,11 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 
 Precision = Literal["fp32", "int8", "int4"]
 
-BUNDLE_FORMAT = 2  # 1: a confidence whose weights have no names
+BUNDLE_FORMAT = 3  # 1: a confidence whose weights have no names; 2: a table of token embeddings
 
 ENCODER = "encoder.onnx"
-TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
-PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # the latter in older bundles
+TOKENIZER, CARD = "tokenizer.json", "README.md"
+PICTURES = "pictures.safetensors"
 PICTURE_SPACE = "picture_space.safetensors"
 ENCODER_GRAPHS: dict[Precision, str] = {
     "fp32": ENCODER,
@@ -38,7 +38,7 @@ ENCODER_GRAPHS: dict[Precision, str] = {
     "int4": "encoder.int4.onnx",
 }
 BITS: dict[Precision, int] = {"fp32": 32, "int8": 8, "int4": 4}
-BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
+BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, PICTURES, PICTURE_SPACE, CARD)
 BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
@@ -67,11 +67,9 @@ class Origin(BaseModel):
 class BundleManifest(Manifest):
     """The manifest of a bundle; `files` is filled in by `publish_bundle`.
 
-    precision: the recommended graph. words: how word vectors are computed, from the "table" of token
-    embeddings, or by the "encoder", as those of short sentences. punctuation: whether the encoder reads
-    punctuation. prefix: the text to prepend to every input, such as "query: ". data: what the encoder was
-    trained on; None if its makers do not say. calibration: the confidence
-    of an index that cannot fit its own.
+    precision: the recommended graph. punctuation: whether the encoder reads punctuation. prefix: the text to
+    prepend to every input, such as "query: ". data: what the encoder was trained on; None if its makers do
+    not say. calibration: the confidence of an index that cannot fit its own.
     """
 
     format: int = BUNDLE_FORMAT
@@ -82,7 +80,6 @@ class BundleManifest(Manifest):
     dimension: int = Field(ge=1, le=65536)
     max_tokens: int = Field(ge=1, le=65536)
     precision: Precision = "fp32"
-    words: Literal["table", "encoder"] = "table"
     punctuation: bool = False
     prefix: str = Field(default="", max_length=1000)
     recipe: Origin
@@ -119,14 +116,9 @@ class Bundle:
         return self.folder / TOKENIZER
 
     @property
-    def embeddings(self) -> Path | None:
-        """The table of token embeddings; None if words are encoded as sentences are."""
-        return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
-
-    @property
     def pictures(self) -> Path | None:
         """The vectors of openly licensed pictures that the encoder learned from; None if there are none."""
-        return self._file(PICTURES) or self._file(PICTOGRAMS)
+        return self._file(PICTURES)
 
     @property
     def picture_space(self) -> Path | None:
@@ -206,7 +198,6 @@ def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError
     graph = ENCODER_GRAPHS[manifest.precision]
     if graph not in names:
         raise error(f"{folder}: precision is {manifest.precision} and {graph} is missing")
-    needed = [TOKENIZER, *([EMBEDDINGS] if manifest.words == "table" else []), CARD]
-    for name in needed:
+    for name in (TOKENIZER, CARD):
         if name not in names:
-            raise error(f"{folder}: {name} is missing: this encoder bundle has {', '.join(needed)}")
+            raise error(f"{folder}: {name} is missing: an encoder bundle has it")

@@ -64,12 +64,9 @@ def read_pictures(file: Path, dimension: int) -> Pictures:
         vectors = tensors["vectors"].astype(np.float32)
         names = tuple(bytes(tensors["names"]).decode().split("\n"))
     except (SafetensorError, KeyError, ValueError) as error:
-        raise DamagedError(f"{file}: no pictures: make it again (passepartout bundle pictograms)") from error
+        raise DamagedError(f"{file}: no pictures: export it again") from error
     if vectors.shape != (len(names), dimension) or not np.isfinite(vectors).all():
-        raise DamagedError(
-            f"{file}: shape {vectors.shape}, not ({len(names)}, {dimension}): make it again "
-            "(passepartout bundle pictograms)"
-        )
+        raise DamagedError(f"{file}: shape {vectors.shape}, not ({len(names)}, {dimension}): export it again")
     return Pictures(names, unit(vectors))
 
 
@@ -99,9 +96,7 @@ class Pictograms:
             for code in pictograms.names:
                 emoji(code)
         except (ValueError, OverflowError) as error:
-            raise DamagedError(
-                f"{bundle.folder}: {code!r} is no pictogram: make them again (passepartout bundle pictograms)"
-            ) from error
+            raise DamagedError(f"{bundle.folder}: {code!r} is no pictogram: export it again") from error
         return cls(pictograms.names, pictograms.vectors)
 
     def nearest(self, texts: Vectors, k: int = PICTOGRAMS_PER_TEXT) -> list[list[Pictogram]]:

@@ -2,15 +2,11 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from index.encoder.bundle import BITS, Bundle, Precision
 from index.encoder.taught import read_taught
@@ -21,7 +17,6 @@ from index.text.pre_tokens import Tokens
 
 GRAPH_INPUTS = ("input_ids", "attention_mask")
 GRAPH_OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
-MEANS_AT_ONCE = 4096  # words whose token embeddings are averaged at a time
 
 
 class TextEncoder:
@@ -107,80 +102,13 @@ class TextEncoder:
         return vectors
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
-        """Encode words of a language as (n, d) float32 unit rows: the mean of each word's token embeddings.
-
-        If the bundle has no token embeddings, words are encoded as texts are. If it has one set for each
-        language, the mean over all languages is used for a language that it does not know.
-        """
-        return self.as_taught(language, words, self._word_vectors(self.tokens(words), language))
-
-    def token_vectors(self, spellings: Sequence[str], language: str) -> Vectors:
-        """Encode tokens, spelled as in the vocabulary, as `word_vectors` does: (n, d) float32 unit rows."""
-        return self._word_vectors([[self.tokenizer.number(spelling)] for spelling in spellings], language)
-
-    def _word_vectors(self, ids: Sequence[Sequence[int]], language: str) -> Vectors:
-        tokens = Tokens.of([row or [self.tokenizer.unknown] for row in ids])
-        table = self._embeddings_in(language)
-        vectors = self.encode_tokens(tokens) if table is None else _means(table, tokens)
+        """Encode words of a language, without special tokens, as (n, d) float32 unit rows."""
+        rows = [ids or [self.tokenizer.unknown] for ids in self.tokens(words)]
+        vectors = self.encode_tokens(Tokens.of(rows))
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
-        return np.where(norms > 1e-12, vectors / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
-
-    def read_word_embeddings(self) -> None:
-        """Read the bundle's word embeddings now rather than for the first word; DamagedError as then."""
-        _ = self._embeddings
-
-    def _embeddings_in(self, language: str) -> NDArray[np.float16] | None:
-        """(vocabulary, d), the token embeddings for a language; None if the bundle has none."""
-        tables, known = self._embeddings, self._learned
-        if tables is None or len(tables) == 1:
-            return None if tables is None else tables[0]
-        table: NDArray[np.float16] = (
-            tables[known.index(language)] if language in known else tables.mean(axis=0)
-        )
-        return table
-
-    @cached_property
-    def _embeddings(self) -> NDArray[np.float16] | None:
-        """(1 or languages, vocabulary, d), read at the first use."""
-        file = self.bundle.embeddings
-        if file is None:
-            return None
-        shape = (self.vocabulary, self.dimension)
-        return _read_embeddings(file, shape, len(self._learned))
-
-    @property
-    def _learned(self) -> list[str]:
-        """The languages that the encoder was trained on."""
-        return [code for code in self.bundle.manifest.languages if code not in self.bundle.taught]
-
-
-def _means(table: NDArray[np.float16], tokens: Tokens) -> Vectors:
-    """(n, d) the mean embedding of each row of tokens, none of which is empty."""
-    means = np.empty((len(tokens), table.shape[1]), np.float32)
-    for start in range(0, len(tokens), MEANS_AT_ONCE):
-        rows = np.arange(start, min(start + MEANS_AT_ONCE, len(tokens)))
-        batch = tokens.take(rows)
-        begins = np.cumsum(batch.lengths) - batch.lengths
-        sums = np.add.reduceat(table[batch.ids].astype(np.float32), begins, axis=0)
-        means[rows] = sums / batch.lengths[:, None]
-    return means
-
-
-def _read_embeddings(file: Path, shape: tuple[int, int], languages: int) -> NDArray[np.float16]:
-    """Read the token embeddings, (1 or languages, vocabulary, d); DamagedError for another shape."""
-    try:
-        table = load_file(file)["embeddings"]
-    except (SafetensorError, KeyError) as error:
-        raise DamagedError(f"{file}: no tensor `embeddings`: export it again") from error
-    tables = table[None] if table.ndim == 2 else table
-    fits = tables.ndim == 3 and tables.shape[1] >= shape[0] and tables.shape[2] == shape[1]
-    if not fits or (table.ndim == 3 and len(tables) != languages):
-        raise DamagedError(
-            f"{file}: shape {table.shape}, not {shape} or that for each of {languages} languages: "
-            "export it again"
-        )
-    return tables
+        plain = np.where(norms > 1e-12, vectors / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
+        return self.as_taught(language, words, plain)
 
 
 def _graph(bundle: Bundle, precision: Precision) -> Path:

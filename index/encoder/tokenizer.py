@@ -58,11 +58,6 @@ class BundleTokenizer:
         """The tokens that are added to every text."""
         return np.unique(np.array(self._tokenizer.encode(self._prefix).ids, np.int64))
 
-    def number(self, spelling: str) -> int:
-        """The id of a token by its spelling; that of the unknown token if there is none."""
-        token = self._tokenizer.token_to_id(spelling)
-        return self.unknown if token is None else token
-
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text for the encoder, with special tokens; never empty."""
         cleaned = [self._prefix + text for text in self._clean(texts)] if self._prefix else self._clean(texts)
@@ -71,10 +66,6 @@ class BundleTokenizer:
     def words(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens; may be empty."""
         return [encoding.ids for encoding in self._encode(self._clean(texts), special=False)]
-
-    def spellings(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tokens of each text, spelled as in the vocabulary, without special tokens."""
-        return [[self._tokenizer.id_to_token(token) or "" for token in row] for row in self.words(texts)]
 
     def encode_corpus(self, texts: Sequence[str]) -> Tokens:
         """Encode the texts of a corpus as `encode` does, caching the tokens of pre-tokens, which recur.

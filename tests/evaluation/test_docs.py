@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli import RETRIEVAL, SUITES, WORDS, evaluate
+from evaluation.cli import SUITES, WORDS, evaluate
 from evaluation.reports.card import card
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.sets import (
@@ -65,7 +65,7 @@ def test_names_of_pictograms_are_read(example: Path) -> None:
 
 def test_every_suite_is_documented() -> None:
     document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
-    assert [name for name in (*SUITES, WORDS, RETRIEVAL) if f"| `{name}" not in document] == []
+    assert [name for name in (*SUITES, WORDS) if f"| `{name}" not in document] == []
 
 
 def test_the_options_in_the_document_are_those_of_the_commands() -> None:

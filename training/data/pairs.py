@@ -1,4 +1,4 @@
-"""Pairs of sentences as auxiliary inputs: mined or transferred pairs."""
+"""Pairs of sentences as auxiliary inputs: those that are mined."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class PairSupplier:
 
 
 class Pseudopairs(PairSupplier):
-    """Supplies pairs that were mined or transferred.
+    """Supplies pairs that were mined.
 
     tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the

@@ -96,8 +96,6 @@ class TokenizerSettings(Table):
 
     language_temperature: T of p_l ∝ n_l^(1/T), the share of language l, with n_l characters, in the text
     that the vocabulary is learned from; higher values are more even. If left out, each text counts once.
-    languages: those whose text it is learned from, or the merges that a run adds to the vocabulary it begins
-    with (text.start_merges); all if left out.
     romanise: scripts whose letters are mapped to Latin ones (training.data.romanisation): "Cyrillic",
     "Devanagari".
     """
@@ -106,5 +104,4 @@ class TokenizerSettings(Table):
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
     language_temperature: float | None = Field(default=None, ge=1)
-    languages: tuple[str, ...] = ()
     romanise: tuple[Script, ...] = ()

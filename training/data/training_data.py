@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from training.data.captions import Caption, CaptionedPictures
+from training.data.captions import CaptionedPictures
 from training.data.pairs import Pseudopairs
 from training.data.tokens import tokenize
 
@@ -21,28 +21,14 @@ def _no_space() -> Vectors:
 
 
 @dataclass(frozen=True)
-class TransferredCaption:
-    """A sentence in another language for the picture of caption number `caption`.
-
-    similarity: the cosine of the two sentences, 1 for a translation.
-    """
-
-    caption: int
-    language: str
-    text: str
-    similarity: float = 1.0
-
-
-@dataclass(frozen=True)
 class TrainingData:
     """The captions, sentences and pictures of a run.
 
     captions, tokens: the captions of pictures, as text and as token ids. texts: language -> its sentences
     without pictures. sentences: language -> token ids of `texts`, then of its captions. text_sizes: name ->
-    language -> how many of `texts` are of that name; they come in this order. transferred: captions
-    transferred to pictures from other languages. picture_space: (pictures, d) rows, the input of the picture
-    branch. mine_captions: whether captions are mined for pairs, None
-    if nothing is mined.
+    language -> how many of `texts` are of that name; they come in this order. picture_space: (pictures, d)
+    rows, the input of the picture branch. mine_captions: whether captions are mined for pairs, too. embed:
+    embeds sentences (n, d) by the model that the run goes on from; None if it begins anew.
     """
 
     languages: tuple[str, ...]
@@ -53,38 +39,24 @@ class TrainingData:
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sentences: Mapping[str, list[Tokens]] = field(default_factory=dict)
     text_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    transferred: Sequence[TransferredCaption] = ()
     picture_space: Callable[[], Vectors] = _no_space
-    mine_captions: bool | None = None
-
-    @cached_property
-    def shown(self) -> CaptionedPictures:
-        """The captions that batches are drawn from: the pictures' own, then the transferred ones."""
-        own = self.captions
-        new = (Caption(own.captions[t.caption].picture, t.language, t.text) for t in self.transferred)
-        return CaptionedPictures(own.pictures, (*own.captions, *new))
-
-    @cached_property
-    def shown_tokens(self) -> Sequence[Tokens]:
-        """Token ids of `shown`."""
-        return [*self.tokens, *tokenize(self.tokenizer, [caption.text for caption in self.transferred])]
+    mine_captions: bool = True
+    embed: Callable[[Sequence[Tokens]], Vectors] | None = None
 
     @cached_property
     def language_places(self) -> NDArray[np.int64]:
-        """The number of each shown caption's language in `languages`."""
+        """The number of each caption's language in `languages`."""
         place_of = {language: number for number, language in enumerate(self.languages)}
-        return np.asarray([place_of[caption.language] for caption in self.shown.captions], np.int64)
+        return np.asarray([place_of[caption.language] for caption in self.captions.captions], np.int64)
 
     @cached_property
     def picture_places(self) -> NDArray[np.int64]:
-        """The row of each shown caption's picture."""
-        return np.asarray([caption.picture for caption in self.shown.captions], np.int64)
+        """The row of each caption's picture."""
+        return np.asarray([caption.picture for caption in self.captions.captions], np.int64)
 
     @cached_property
     def pseudopairs(self) -> Pseudopairs:
-        """The supplier of mined or transferred pairs."""
-        if self.mine_captions is None:
-            return transferred_pairs(self)
+        """The supplier of mined pairs."""
         if self.mine_captions:
             return Pseudopairs(self.sentences, self.seed, self._text_rows())
         # Of each language's sentences those without pictures come first.
@@ -122,20 +94,3 @@ def sentences_of(
     for caption, row in zip(captions.captions, tokens, strict=True):
         sentences.setdefault(caption.language, []).append(row)
     return sentences
-
-
-def transferred_pairs(data: TrainingData) -> Pseudopairs:
-    """Pair each transferred caption with the caption it was matched to: c2c of Kádár et al. 2019."""
-    rows: list[int] = []
-    by_language: dict[str, list[Tokens]] = {}
-    for caption, row in zip(data.shown.captions, data.shown_tokens, strict=True):
-        language = by_language.setdefault(caption.language, [])
-        rows.append(len(language))
-        language.append(row)
-    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for number, transferred in enumerate(data.transferred, len(data.captions.captions)):
-        key = data.captions.captions[transferred.caption].language, transferred.language
-        pairs.setdefault(key, []).append((rows[transferred.caption], rows[number]))
-    supplier = Pseudopairs(by_language, data.seed)
-    supplier.pair({key: np.asarray(places, dtype=np.int64) for key, places in pairs.items()})
-    return supplier

@@ -9,6 +9,7 @@ from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from index.encoder.bundle import TOKENIZER
 from training.data.folder import find_folder
 from training.data.settings import Table
 from training.data.training_data import TrainingData
@@ -25,28 +26,31 @@ class EncoderSettings(Table, ABC):
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.
     reads_sequence_token: whether its tokenizer puts <seq> first. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
-    folder_key: the key that may name a folder below the data folder, "" if there is none.
-    tiny: overrides of the recipe with which `train --smoke` tries it in seconds.
+    folder_key: the key that may name a folder below the data folder. tiny: overrides of the recipe with which
+    `train --smoke` tries it in seconds.
+    start: a finished run (looked for below the data folder first) of the same model, with whose vocabulary
+    and weights a run begins; "stages": what the stage before ended with (`Recipe.stages`).
     """
 
     reads_sequence_token: ClassVar[bool] = False
     brings_tokenizer: ClassVar[bool] = False
     shares_embeddings: ClassVar[bool] = False
-    folder_key: ClassVar[str] = ""
+    folder_key: ClassVar[str] = "start"
     tiny: ClassVar[tuple[str, ...]] = ("text.width=32",)
 
     encoder: str
     width: int
+    start: str = ""
     max_tokens: int = Field(default=64, ge=4, le=512)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
-        (name,) = get_args(cls.model_fields["encoder"].annotation)
-        ENCODERS[name] = cls
+        for name in get_args(cls.model_fields["encoder"].annotation):  # none of what others derive from
+            ENCODERS[name] = cls
 
     def located(self, data: Path) -> Self:
         """A copy whose `folder_key` is a path below the data folder, if there is such a folder."""
-        name = getattr(self, self.folder_key) if self.folder_key else ""
+        name = getattr(self, self.folder_key)
         folder = find_folder(name, data) if name else None
         return self.model_copy(update={self.folder_key: str(folder)}) if folder else self
 
@@ -55,12 +59,17 @@ class EncoderSettings(Table, ABC):
         """Build the encoder, with random or pretrained weights."""
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
-        """Load the encoder's own tokenizer, which may learn from texts; None if the run learns one."""
-        return None
+        """Load the tokenizer of `start` or the encoder's own, which may learn from texts; None without."""
+        return Tokenizer.from_file(str(self.continued / TOKENIZER)) if self.continued else None
 
     def opened_start(self) -> Start | None:
-        """The embeddings, vocabulary and picture space that a run goes on from; None if it begins anew."""
+        """The embeddings, vocabulary and picture space that a run goes on from, where it takes no more."""
         return None
+
+    @property
+    def continued(self) -> Path | None:
+        """The run whose whole model a run goes on from; None if it begins anew."""
+        return Path(self.start) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         """Yield what the recipe lacks for this encoder, each as "text.KEY needs ..."."""
@@ -68,12 +77,7 @@ class EncoderSettings(Table, ABC):
 
     @property
     def averages_words(self) -> bool:
-        """Whether a sentence is the mean of its tokens' rows in one `word_table` for all languages."""
-        return False
-
-    @property
-    def sees_padding(self) -> bool:
-        """Whether padding changes its output; batches are then not divided into groups of similar length."""
+        """Whether a sentence is the mean of its tokens' vectors, the same in all languages."""
         return False
 
 
@@ -103,10 +107,6 @@ class SentenceEncoder(nn.Module, ABC):
         None for an encoder without one; `pool` is then read instead.
         """
         return None
-
-    @abstractmethod
-    def word_table(self) -> Tensor:
-        """Each token's vector without context: (vocabulary, any width), or (languages, vocabulary, ...)."""
 
     def initialise(self, data: TrainingData) -> None:
         """Set what the data determines without a gradient, before the first step."""

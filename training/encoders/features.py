@@ -91,17 +91,13 @@ def features_of_views(
 def features_of_collection(
     backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int, threads: int
 ) -> NDArray[np.float32]:
-    """Features of pictures of several archives: (views, N, F).
-
-    Each archive has its own files in the cache, one for each part of the backbone.
-    """
+    """Features of pictures of several archives, each with a file of its own in the cache: (views, N, F)."""
     rows: list[int] = []
     features = []
     for archive, archive_rows in pictures.divided(names):
         rows += archive_rows
         own = [names[row] for row in archive_rows]
-        sides = [features_of_views(part, archive, own, views, threads) for part in backbone.parts]
-        features.append(np.concatenate(sides, axis=2))
+        features.append(features_of_views(backbone, archive, own, views, threads))
     return np.concatenate(features, axis=1)[:, np.argsort(rows)]
 
 

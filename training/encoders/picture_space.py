@@ -57,7 +57,7 @@ def take_over(
             f"text.start {start.folder}: {width} dimensions; the recipe has {dimension} (head.dimension)"
         )
     if not is_seen_by(start.space, backbone):
-        seen = " and ".join(start.space.seen.backbone)
+        (seen,) = start.space.seen.backbone
         raise UsageError(
             f"text.start {start.folder}: trained with vision.backbone {seen}, in whose space its texts lie; "
             "give the recipe the same"
@@ -66,5 +66,4 @@ def take_over(
 
 
 def _seen(vision: VisionSettings) -> Seen:
-    names = (vision.backbone,) if isinstance(vision.backbone, str) else vision.backbone
-    return Seen(backbone=names, image_size=vision.image_size, views=vision.views)
+    return Seen(backbone=(vision.backbone,), image_size=vision.image_size, views=vision.views)

@@ -37,15 +37,12 @@ class TwoBranch(nn.Module):
         out: Tensor = self.text_head(self.text(ids, mask))
         return out
 
-    def embed_states(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Embed token states: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
+    def embed_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Embed (N, T) ids and mask: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
+        states = self.text.states(ids, mask)
         pooled = self.text.pool(states, mask)
         inner = self.text.inner(states, mask)
         return self.text_head(pooled), pooled if inner is None else inner
-
-    def embed_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Embed (N, T) ids and mask: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
-        return self.embed_states(self.text.states(ids, mask), mask)
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:
         """Embed pictures, z^v: pixels (N, 3, S, S) or features (N, F) -> (N, D) unit rows."""

@@ -1,8 +1,7 @@
-"""The vision backbone: a Hugging Face image model or a packaged one, by name, as a feature extractor."""
+"""The vision backbone: a Hugging Face image model, by name, as a feature extractor."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 import torch
 from pydantic import Field, model_validator
@@ -16,15 +15,12 @@ from index.errors import DataError
 from training.data.folder import find_folder
 from training.data.picture_source import CENTRE_GREY, PixelScale
 from training.data.settings import Table
-from training.encoders.efficientnet import BACKBONE_NAME as EFFICIENTNET_LITE2
-from training.encoders.efficientnet import MEAN, STD, load_efficientnet_lite2
 
 
 class VisionSettings(Table):
     """The picture branch.
 
-    backbone: a Hugging Face name, a folder (looked for below the data folder first), or "efficientnet-lite2",
-    which comes with passepartout[train]; or a list of these, whose features are put side by side.
+    backbone: a Hugging Face name, or a folder (looked for below the data folder first).
     training: "tuned": the backbone is trained on freshly augmented pictures; "frozen": it is not, and its
     features are computed once for each of `views` fixed views and kept in the user's cache.
     space: "learned": a prediction head (globetrotter, 3.5); "whitened": the features' first principal
@@ -32,7 +28,7 @@ class VisionSettings(Table):
     average_views: whether a picture is the mean of its views or one view drawn each time (frozen only).
     """
 
-    backbone: str | Annotated[tuple[str, ...], Field(min_length=1)]
+    backbone: str
     training: Literal["tuned", "frozen"] = "tuned"
     space: Literal["learned", "whitened"] = "learned"
     views: int = Field(default=2, ge=1, le=10)
@@ -64,8 +60,6 @@ class Backbone(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         out = self.model(pixels)
-        if isinstance(out, Tensor):
-            return out
         pooled = getattr(out, "pooler_output", None)
         if pooled is None:
             states: Tensor = out.last_hidden_state
@@ -83,11 +77,6 @@ class Backbone(nn.Module):
                 module.eval()
         return self
 
-    @property
-    def parts(self) -> "Sequence[Backbone]":
-        """The backbones whose features it gives, side by side."""
-        return (self,)
-
     @torch.no_grad()
     def evaluated(self, pixels: Tensor) -> Tensor:
         """Features (N, F) of pixels (N, 3, S, S), in evaluation mode whatever the mode is."""
@@ -102,31 +91,12 @@ class Backbone(nn.Module):
         return self.evaluated(torch.zeros(1, 3, size, size)).shape[1]
 
 
-class SideBySide(Backbone):
-    """Several backbones: their features (N, F1), (N, F2), ... as one (N, F1 + F2 + ...)."""
+def load_backbone(name: str, data: Path) -> Backbone:
+    """Load a backbone by name: a folder below `data`, a folder, or a Hugging Face name.
 
-    def __init__(self, parts: Sequence[Backbone]) -> None:
-        super().__init__(nn.ModuleList(parts), PixelScale())
-
-    @property
-    def parts(self) -> Sequence[Backbone]:
-        return [part for part in self.model.children() if isinstance(part, Backbone)]
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        plain = pixels * 0.5 + 0.5  # each part has a scale of its own
-        return torch.cat([part(part.scale.of_tensor(plain)) for part in self.parts], dim=1)
-
-
-def load_backbone(name: str | Sequence[str], data: Path) -> Backbone:
-    """Load a backbone by name: a packaged one, a folder below `data`, a folder, or a Hugging Face name.
-
-    Several names give their features side by side. A Hugging Face name needs the network or its cache. Its
-    weights are safetensors only. Raises DataError if it cannot be loaded.
+    A Hugging Face name needs the network or its cache. Weights are safetensors only. Raises DataError if it
+    cannot be loaded.
     """
-    if not isinstance(name, str):
-        return SideBySide([load_backbone(part, data) for part in name])
-    if name == EFFICIENTNET_LITE2:
-        return Backbone(load_efficientnet_lite2(), PixelScale(MEAN, STD))
     source = str(find_folder(name, data) or name)
     disable_progress_bar()
     try:

@@ -15,9 +15,9 @@ from evaluation.measures.scores import ALL_PAIRS, score_translation
 from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
-    EMBEDDINGS,
     ENCODER_GRAPHS,
     PICTURE_SPACE,
+    PICTURES,
     TOKENIZER,
     Bundle,
     BundleManifest,
@@ -36,8 +36,9 @@ from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise, quantise_tables
+from training.export.pictograms import pictures_of
 from training.export.validation import validation_texts
-from training.export.vocabulary import write_word_embeddings, write_word_lists
+from training.export.vocabulary import write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import training_captions, training_texts
 from training.loop.run import Run, open_run
@@ -60,16 +61,13 @@ def export_run(
     name: str | None,
     version: str,
     licence: str,
-    compact: bool = False,
     without: Sequence[str] = (),
 ) -> Bundle:
     """Publish the best checkpoint of a finished run as a bundle at `out`.
 
-    ONNX must equal torch within 1e-4 cosine on up to 1,000 validation sentences (TrainingError otherwise);
-    the graph with the fewest bits that costs less than one point of mean R@1 between the languages of the
-    validation captions is the default, and kept with that of 32 bits. `compact` leaves out what another file
-    gives: the 32-bit graph where another is the default, and the table of token embeddings where the graph
-    gives a word's vector.
+    ONNX must equal torch within 1e-4 cosine on up to 1,000 validation sentences (TrainingError otherwise).
+    The bundle has the graph with the fewest bits that costs less than one point of mean R@1 between the
+    languages of the validation captions, and the openly licensed pictures that the run learned from.
     The bundle is for the run's languages but those of `without`, which are not good enough to offer.
     `data` is the folder that the run was trained on.
     """
@@ -81,11 +79,13 @@ def export_run(
     staging = staging_folder(out)
     _write_parts(run, manifest.languages, captions, training_texts(run, data), model, staging)
     measured = _measure(run, data, model, staging, manifest)
-    if compact:
-        measured = _compact(run.recipe, model, staging, measured)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
-    card = model_card(run.recipe, manifest, _with_stages(run, result), data_terms(data, run.recipe.data))
+    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
+    if pictures := pictures_of(encoder, run.recipe, data):
+        (staging / PICTURES).write_bytes(pictures.content)
+    terms = data_terms(data, run.recipe.data)
+    card = model_card(run.recipe, manifest, _with_stages(run, result), terms, pictures)
     (staging / CARD).write_text(card, encoding="utf-8")
     return publish_bundle(staging, out, manifest)
 
@@ -93,12 +93,12 @@ def export_run(
 def _with_stages(run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
     """The run's result, with the epochs and seconds of the runs that it goes on from, if they are there."""
     total = dict(result)
-    start = Path(getattr(run.recipe.text, "start", "") or ".")
+    start = Path(run.recipe.text.start or ".")
     while (start / "recipe.json").is_file():
         before = open_run(start)
         done = before.result()
         total |= {key: round(total[key] + done[key], 1) for key in ("epochs", "seconds")}
-        start = Path(getattr(before.recipe.text, "start", "") or ".")
+        start = Path(before.recipe.text.start or ".")
     return total
 
 
@@ -149,10 +149,6 @@ def _write_parts(
         write = quantise_tables if precision == "int4" else quantise
         write(full, staging / ENCODER_GRAPHS[precision])
     (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
-    tokens = model.text.word_table().detach().numpy()
-    if tokens.ndim == 3:  # languages in the manifest's order
-        tokens = tokens[[run.recipe.data.languages.index(code) for code in languages]]
-    write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
     write_word_lists(captions, texts, languages, staging / "words")
     if run.picture_space_file.is_file():
         shutil.copyfile(run.picture_space_file, staging / PICTURE_SPACE)
@@ -172,7 +168,7 @@ def _measure(
     scores = {precision: _r1(encoded) for precision, encoded in vectors.items()}
     within = (precision for precision, score in scores.items() if scores[FULL] - score < MOST_LOSS)
     kept = next(within, FULL)
-    for precision in scores.keys() - {kept, FULL}:
+    for precision in scores.keys() - {kept}:
         (staging / ENCODER_GRAPHS[precision]).unlink()
     told = {f"validation_r1_{precision}": score for precision, score in scores.items() if precision != FULL}
     measures = {"onnx_cosine_distance": distance, "validation_r1": scores[FULL], **told}
@@ -187,18 +183,8 @@ def _measure(
     )
 
 
-def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleManifest) -> BundleManifest:
-    """Delete the files that a service can do without; return the manifest that says so."""
-    if manifest.precision != FULL:
-        (staging / ENCODER_GRAPHS[FULL]).unlink()
-    if not _is_mean(recipe):
-        return manifest
-    (staging / EMBEDDINGS).unlink()
-    return manifest.model_copy(update={"words": "encoder"})
-
-
 def _is_mean(recipe: Recipe) -> bool:
-    """Whether a sentence is the mean of its tokens' embeddings, as a word then is."""
+    """Whether a sentence is the mean of its tokens' embeddings."""
     return recipe.text.averages_words and recipe.head.text == "none"
 
 
@@ -212,13 +198,9 @@ def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list
     each = -(-PARITY_SENTENCES // len(texts))
     # As a bundle reads them: without punctuation.
     sentences = [bare(clean(text)) for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
-    # Where padding counts, a sentence's vector depends on the others of its batch: encode each by itself.
-    batches = [[sentence] for sentence in sentences] if run.recipe.text.sees_padding else [sentences]
-    tokenizer, encoder = run.tokenizer(), TextEncoder(bundle, precision="fp32")
-    with torch.inference_mode():
-        expected = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
-    onnx = [encoder.encode(batch) for batch in batches]
-    distance = float(1 - (np.concatenate(expected) * np.concatenate(onnx)).sum(axis=1).min())
+    expected = embed_texts(model, tokenize(run.tokenizer(), sentences), torch.device("cpu"))
+    onnx = TextEncoder(bundle, precision="fp32").encode(sentences)
+    distance = float(1 - (expected * onnx).sum(axis=1).min())
     if not distance <= MAX_PARITY_DISTANCE:
         raise TrainingError(f"the ONNX encoder differs from torch's by a cosine distance of {distance:.2g}")
     return distance

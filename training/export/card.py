@@ -9,6 +9,7 @@ from index.encoder.bundle import BundleManifest
 from index.languages import language
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
+from training.export.pictograms import BundlePictures
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
 
@@ -46,7 +47,7 @@ On the validation pictures, whose captions were not trained on:
 The encoder with the fewest bits that cost less than one point is used. `onnx_cosine_distance` is the
 largest difference between the trained model and the exported one.
 {calibration}
-
+{sees}
 ## Limits
 
 {knows} Names, numbers, abstract sentences and
@@ -73,6 +74,14 @@ sentences are made of them."""
 NAMED_NOTE = """What a language knows that has names of drawings alone are
 words, and hardly how sentences are made of them."""
 
+SEES_SECTION = """
+## What it sees
+
+`pictures.safetensors` has the vectors of {pictograms} pictograms in the space of the texts. Half of each is
+the mean of its drawings, half that of its names; their artists are among the credits below. With them are
+{others} pictures of other openly licensed sets, with which a language is taught (`passepartout
+learn-language`); by `picture_space.safetensors` it is taught with pictures of your own.
+"""
 TERMS_SECTION = """
 ## Terms of the data
 
@@ -86,9 +95,17 @@ What is learned from {names} is not openly licensed, nor are these weights: use 
 
 
 def model_card(
-    recipe: Recipe, manifest: BundleManifest, result: Mapping[str, Any], terms: Mapping[str, Terms]
+    recipe: Recipe,
+    manifest: BundleManifest,
+    result: Mapping[str, Any],
+    terms: Mapping[str, Terms],
+    pictures: BundlePictures | None = None,
 ) -> str:
-    """The card as Markdown; `result` is the run's result.json, `terms` are those of the data."""
+    """The card as Markdown.
+
+    result: the run's result.json. terms: those of the data. pictures: those that the bundle has.
+    """
+    shown = {"pictograms": pictures.pictograms, "others": pictures.others} if pictures else {}
     rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
     return CARD_TEMPLATE.format(
         title=f"{manifest.name}@{manifest.version}",
@@ -114,6 +131,7 @@ def model_card(
         measures="\n".join(rows),
         kept="it chose the checkpoint" if recipe.run.keep == "best" else "the last checkpoint was kept",
         calibration=_calibration(manifest),
+        sees=SEES_SECTION.format(**shown) if shown else "",
         made=_made(recipe),
         knows=_knows(recipe),
         terms=_terms(terms),

@@ -110,7 +110,6 @@ def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
             languages=languages,
             dimension=dimension,
             max_tokens=overrides.max_tokens or limit,
-            words="encoder",
             punctuation=True,
             prefix=prompt if overrides.prefix is None else overrides.prefix,
             recipe=Origin(name=source.resolve().name, sha256=sha256(weights)),

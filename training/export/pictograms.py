@@ -1,7 +1,7 @@
-"""Puts the openly licensed pictures that an encoder learned from into its bundle, as vectors among its texts.
+"""The openly licensed pictures that an encoder learned from, as vectors among its texts, for its bundle.
 
 They are computed from the pictures in the bundle's picture space. Names find names better than drawings do: a
-picture is the mean of itself and of what is said of it (`passepartout evaluate pictograms` measures both).
+picture is the mean of itself and of what is said of it (docs/research.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,22 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from evaluation.reports.card import with_section
 from evaluation.suites.pictograms import Named, is_flag, read_names
-from index.encoder.bundle import (
-    CARD,
-    PICTOGRAMS,
-    PICTURES,
-    Bundle,
-    open_bundle,
-    publish_bundle,
-    staging_folder,
-)
 from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
-from index.errors import DataError, UsageError
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
@@ -35,46 +24,31 @@ from training.data.settings import PICTOGRAM_SET
 from training.data.terms import data_terms
 from training.encoders.features import features_of_collection
 from training.encoders.vision import load_backbone
-from training.export.picture_space import open_space
 from training.recipes.recipe import Recipe
 
-SECTION_TITLE = "What it sees"
-SECTION_TEMPLATE = """## {title}
 
-`pictures.safetensors` has the vectors of {pictograms} pictograms in the space of the texts. Half of each is
-the mean of its drawings, half that of its names; their artists are among the credits below. With them are
-{others} pictures of other openly licensed sets, with which a language is taught (`passepartout
-learn-language`); by `picture_space.safetensors` it is taught with pictures of your own.
+@dataclass(frozen=True)
+class BundlePictures:
+    """Pictures of a bundle: `pictograms` of their number, then others; content: pictures.safetensors."""
 
-`passepartout bundle pictograms BUNDLE --data DIR`
-
-"""
+    pictograms: int
+    others: int
+    content: bytes
 
 
-def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> tuple[int, int]:
-    """Add pictures.safetensors to a bundle; returns how many pictograms and how many other pictures it has.
+def pictures_of(encoder: TextEncoder, recipe: Recipe, data: Path) -> BundlePictures | None:
+    """Embed the pictures of a bundle's encoder; None if its recipe has no pictograms or no picture space.
 
-    recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
-    bundle without a picture space or a recipe without pictograms, DataError for missing files.
+    recipe: what it was trained with; data: the folder that it was trained on. DataError for missing files.
     """
-    bundle = open_bundle(folder)
-    if recipe.name != bundle.manifest.recipe.name:
-        raise UsageError(f"--recipe {recipe.name}: {folder} was trained with {bundle.manifest.recipe.name}")
-    if PICTOGRAM_SET not in recipe.data.sets:
-        raise UsageError(
-            f"recipe {recipe.name}: it learned from no pictograms ({PICTOGRAM_SET} in data.sets)"
-        )
-    pictures = _open_pictures(open_space(bundle), recipe, data)
-    encoder = TextEncoder(bundle)
+    space = PictureSpace.open(encoder.bundle)
+    if space is None or PICTOGRAM_SET not in recipe.data.sets:
+        return None
+    pictures = _open_pictures(space, recipe, data)
     codes, pictograms = _pictograms(pictures, encoder, recipe, data)
     others, vectors = _other_pictures(pictures, encoder)
     names = [*(f"{PICTOGRAM_SET}/{code}" for code in codes), *others]
-    _publish(
-        bundle,
-        packed(names, np.concatenate([pictograms, vectors])),
-        SECTION_TEMPLATE.format(title=SECTION_TITLE, pictograms=len(codes), others=len(others)),
-    )
-    return len(codes), len(others)
+    return BundlePictures(len(codes), len(others), packed(names, np.concatenate([pictograms, vectors])))
 
 
 @dataclass(frozen=True)
@@ -124,7 +98,7 @@ def _pictograms(
     codes = [code for code in sorted(drawn) if all(code in listed for listed in named.values())]
     codes = [code for code in codes if not is_flag(code)]
     if not codes:
-        raise DataError(f"{data / PICTOGRAM_SET}: no concept has a drawing and a name in each language")
+        return [], np.zeros((0, encoder.dimension), np.float32)
     texts = [encoder.encode([listed[code].name for code in codes]) for listed in named.values()]
     drawings = unit(np.stack([np.mean(drawn[code], axis=0) for code in codes]))
     return codes, _mixed(drawings, np.mean(texts, axis=0))
@@ -164,14 +138,3 @@ def _mixed(pictures: Vectors, texts: NDArray[np.float32]) -> Vectors:
 def _names(data: Path, language: str) -> Mapping[str, Named]:
     file = data / PICTOGRAM_SET / "names" / f"{language}.tsv"
     return read_names(file) if file.is_file() else {}
-
-
-def _publish(bundle: Bundle, content: bytes, section: str) -> None:
-    """Replace the bundle by one with these pictures and this section of the card."""
-    folder = bundle.folder
-    staging = staging_folder(folder, folder)
-    (staging / PICTOGRAMS).unlink(missing_ok=True)
-    (staging / PICTURES).write_bytes(content)
-    page = bundle.card.read_text("utf-8")
-    (staging / CARD).write_text(with_section(page, section, SECTION_TITLE), "utf-8")
-    publish_bundle(staging, folder, bundle.manifest)

@@ -18,7 +18,7 @@ from training.encoders.vision import load_backbone
 
 
 def with_own_pictures(
-    bundle: Bundle, pictures: Pictures | None, folder: Path, named: Sequence[str], backbones: Sequence[str]
+    bundle: Bundle, pictures: Pictures | None, folder: Path, named: Sequence[str], backbone: str = ""
 ) -> Pictures:
     """Add to the bundle's pictures those of a folder that are named, by their paths in it.
 
@@ -29,7 +29,7 @@ def with_own_pictures(
     names = tuple(name for name in named if name in files)
     if not names:
         raise UsageError(f"--pictures {folder}: it has none of the pictures of --captions")
-    vectors = own_pictures(space, files, names, backbones)
+    vectors = own_pictures(space, files, names, backbone)
     if pictures is None:
         return Pictures(names, vectors)
     return Pictures((*pictures.names, *names), np.concatenate([pictures.vectors, vectors]))
@@ -47,22 +47,19 @@ def open_space(bundle: Bundle) -> PictureSpace:
 
 
 def own_pictures(
-    space: PictureSpace, pictures: PictureFolder, names: Sequence[str], backbones: Sequence[str] = ()
+    space: PictureSpace, pictures: PictureFolder, names: Sequence[str], backbone: str = ""
 ) -> Vectors:
     """Embed pictures of a folder as vectors (n, d) in the space of the bundle's texts.
 
-    backbones: folders or Hugging Face names, instead of those in the bundle. Raises UsageError for backbones
-    that cannot be loaded or are not the same, DataError for a picture that cannot be decoded.
+    backbone: a folder or Hugging Face name, instead of that in the bundle. Raises UsageError for a backbone
+    that cannot be loaded or is not the same, DataError for a picture that cannot be decoded.
     """
-    sources = tuple(backbones) or space.seen.backbone
+    (seen,) = space.seen.backbone
     try:
-        backbone = load_backbone(sources[0] if len(sources) == 1 else sources, Path())
+        loaded = load_backbone(backbone or seen, Path())
     except DataError as error:
         raise UsageError(f"{error}: give its folder with --backbone") from error
-    if not is_seen_by(space, backbone):
-        expected = " and ".join(space.seen.backbone)
-        raise UsageError(
-            f"--backbone {' '.join(sources)}: not the one that the bundle was trained with, {expected}"
-        )
-    extractor = FeatureExtractor(backbone, space.seen.image_size, torch.get_num_threads())
+    if not is_seen_by(space, loaded):
+        raise UsageError(f"--backbone {backbone}: not the one that the bundle was trained with, {seen}")
+    extractor = FeatureExtractor(loaded, space.seen.image_size, torch.get_num_threads())
     return space(extractor.of_views(pictures, names, space.seen.views))

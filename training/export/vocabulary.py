@@ -1,12 +1,8 @@
-"""Writes a bundle's word lists, one per language, and its token embeddings."""
+"""Writes a bundle's word lists, one per language."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-
-import numpy as np
-from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from index.text.normalisation import words
 from training.data.captions import CaptionedPictures
@@ -52,22 +48,3 @@ def write_word_lists(
         )
         lines = [f"{word}\t{-count}\n" for count, word in listed[:MOST_WORDS]]
         (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
-
-
-def write_word_embeddings(tokens: NDArray[np.float32], dimension: int, file: Path) -> None:
-    """Write token embeddings, (vocabulary, width) or (languages, vocabulary, width), as float16 of width
-    `dimension`.
-
-    A wider matrix is projected on its first principal axes (no mean taken off), which keep as much of the
-    inner products as `dimension` numbers can; a narrower one is padded with zeros.
-    """
-    width = tokens.shape[-1]
-    if width > dimension:
-        rows = tokens.reshape(-1, width)
-        _, axes = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
-        tokens = (tokens @ axes[:, ::-1][:, :dimension]).astype(np.float32)
-    elif width < dimension:
-        zeros = np.zeros((*tokens.shape[:-1], dimension - width), np.float32)
-        tokens = np.concatenate([tokens, zeros], axis=-1)
-    # save_file would make it readable by its owner alone.
-    file.write_bytes(save({"embeddings": np.ascontiguousarray(tokens.astype(np.float16))}))

@@ -1,6 +1,7 @@
 """Turns a recipe and a data folder into the source of batches that the loop trains on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,9 @@ from training.encoders.picture_space import fit_picture_space, take_over
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model, pick_device
-from training.loop.run import Run
+from training.loop.run import BEST, Run
 from training.loop.source import CaptionSource, sampler_of, suppliers_of
-from training.loop.transfer import transfer_of
-from training.loop.validation import ValidationSet
+from training.loop.validation import ValidationSet, embed_texts
 
 
 def prepare(run: Run, data: Path) -> CaptionSource:
@@ -62,14 +62,14 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         texts,
         sentences_of(tokenizer, texts, train, tokens),
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
-        transfer_of(recipe).captions(run, train),
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
-        mine_captions=recipe.mining.captions if recipe.mining else None,
+        mine_captions=recipe.mining is None or recipe.mining.captions,
     )
-    suppliers = suppliers_of(recipe, learned)
     model.text.initialise(learned)
-    if run.start_file.is_file():
-        load_best(run.start_file, model)
+    if start := recipe.text.located(data).continued:
+        load_best(start / BEST, model)
+        learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
+    suppliers = suppliers_of(recipe, learned)
     return CaptionSource(
         run,
         learned,
@@ -115,12 +115,7 @@ def vocabulary(
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    by_language = _by_language(train, texts)
-    learned = recipe.tokenizer.languages or by_language
-    lines = balanced(
-        {code: by_language[code] for code in learned if code in by_language},
-        recipe.tokenizer.language_temperature,
-    )
+    lines = balanced(_by_language(train, texts), recipe.tokenizer.language_temperature)
     tokenizer = (encoder or recipe.text).own_tokenizer(lines) or train_tokenizer(
         lines,
         recipe.tokenizer,

@@ -6,8 +6,6 @@
     picture_space.safetensors  where its texts lie among pictures, in a whitened space (a bundle's file)
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
     last.safetensors      everything needed to continue: model, optimiser, random state, counters
-    transferred.tsv       captions that were transferred to other pictures, if the recipe does so
-    start.safetensors     the initial weights, if the run fine-tunes another
     pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, if the recipe mines
     best.safetensors      the model with the best validation so far
     result.json           written at the end: measures and time; its presence says the run is complete
@@ -31,6 +29,8 @@ from index.errors import DamagedError, RecipeError, UsageError
 from index.storage.files import replace_bytes, replace_text
 from training.recipes.recipe import Recipe
 
+BEST = "best.safetensors"
+
 
 @dataclass(frozen=True)
 class _File:
@@ -53,10 +53,8 @@ class Run:
     picture_space_file = _File(PICTURE_SPACE)
     log_file = _File("log.jsonl")
     last_file = _File("last.safetensors")
-    best_file = _File("best.safetensors")
+    best_file = _File(BEST)
     result_file = _File("result.json")
-    transferred_file = _File("transferred.tsv")
-    start_file = _File("start.safetensors")
 
     def pseudopairs_file(self, epoch: int) -> Path:
         """The pairs mined before that epoch."""
@@ -74,8 +72,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove the files of a run that failed before its first step, to free its folder."""
-        begun = ("recipe.json", "data.sha256", "tokenizer.json")
-        for name in (*begun, PICTURE_SPACE, "transferred.tsv", "start.safetensors"):
+        for name in ("recipe.json", "data.sha256", "tokenizer.json", PICTURE_SPACE):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:

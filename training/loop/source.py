@@ -1,9 +1,9 @@
-"""The source of a run's batches: its protocol, and captioned pictures in memory."""
+"""The source of a run's batches: captioned pictures in memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
 from training.loop.run import Run
-from training.loop.transfer import Sampler, transfer_of
 from training.loop.validation import ValidationSet, embed_texts
 from training.mining.rounds import Rounds
 from training.recipes.recipe import Recipe
@@ -27,39 +26,15 @@ from training.recipes.recipe import Recipe
 Numbers = NDArray[np.int64]
 
 
-class Source(Protocol):
-    """What a run trains on, epoch by epoch, and its model."""
-
-    @property
-    def model(self) -> TwoBranch: ...
-    @property
-    def device(self) -> torch.device: ...
-    @property
-    def validation(self) -> ValidationSet: ...
-
-    @property
-    def steps(self) -> int:
-        """Batches an epoch."""
-
-    def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
-        """Prepare an epoch; returns entries for the log."""
-
-    def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """Yield this process's chunks of each batch; they depend on seed and epoch alone."""
-
-    def summary(self) -> dict[str, Any]:
-        """What result.json says about the data."""
-
-
 @dataclass
 class CaptionSource:
-    """Captioned pictures in memory."""
+    """Captioned pictures in memory: what a run trains on, epoch by epoch, and its model."""
 
     run: Run
     data: TrainingData
     sha256: str
     pictures: PictureSource
-    sampler: Sampler
+    sampler: PictureSampler
     suppliers: Mapping[str, Supplier]
     validation: ValidationSet
     model: TwoBranch
@@ -71,10 +46,11 @@ class CaptionSource:
 
     @property
     def steps(self) -> int:
+        """Batches an epoch."""
         return len(self.sampler.batches(0))
 
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
-        """Mine pseudopairs where a round begins with the epoch."""
+        """Mine pseudopairs where a round begins with the epoch; returns entries for the log."""
         entries: list[dict[str, Any]] = []
         if self._rounds:
             with processes.after_the_first():
@@ -84,7 +60,10 @@ class CaptionSource:
         return entries
 
     def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """Yield the chunks of each batch; meanwhile the pictures of the next batch are decoded."""
+        """Yield this process's chunks of each batch; they depend on seed and epoch alone.
+
+        Meanwhile the pictures of the next batch are decoded.
+        """
         batches = self.sampler.batches(epoch)
         for number, captions in enumerate(batches):
             chunks = self._chunks(captions, epoch, number, processes)
@@ -102,7 +81,6 @@ class CaptionSource:
         file = self.run.pseudopairs_file
         return Rounds(settings, data.pseudopairs, data.mined_lines, data.tokenizer, file)
 
-    @torch.inference_mode()
     def _embed(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Embed sentences as when the encoder is used, without dropout."""
         was_training = self.model.training
@@ -112,18 +90,17 @@ class CaptionSource:
         return vectors
 
     def summary(self) -> dict[str, Any]:
+        """What result.json says about the data."""
         return {
-            "pictures": len(self.data.shown.pictures),
-            "captions": len(self.data.shown.captions),
+            "pictures": len(self.data.captions.pictures),
+            "captions": len(self.data.captions.captions),
             "data_sha256": self.sha256,
         }
 
     def _chunks(self, captions: Numbers, epoch: int, number: int, processes: Processes) -> list[Chunk]:
         """This process's chunks of a batch. Random draws depend on seed, epoch, batch and first row."""
         recipe, size = self.recipe, len(captions)
-        inactive = recipe.schedule.inactive(
-            recipe.objectives, recipe.seed, epoch, number, pretrained=recipe.fine_tunes
-        )
+        inactive = recipe.schedule.inactive(recipe.objectives, epoch)
         for supplier in self.suppliers.values():
             supplier.begin(size, epoch, number)
         chunks = []
@@ -136,10 +113,8 @@ class CaptionSource:
     def _batch(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, inactive: frozenset[str]
     ) -> Batch:
-        tokens, recipe = self.data.shown_tokens, self.recipe
-        # Where padding changes the output, it must not depend on the group a caption is in.
-        groups = 1 if recipe.text.sees_padding else recipe.optimiser.length_groups
-        captions, spans = by_length(captions, tokens, groups)
+        tokens = self.data.tokens
+        captions, spans = by_length(captions, tokens, self.recipe.optimiser.length_groups)
         ids, mask = pad([tokens[i] for i in captions], self.device)
         views = self.pictures.views(self.data.picture_places[captions], draw)
         auxiliary = {
@@ -156,13 +131,12 @@ def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
     return {name: supplier(data) for name, supplier in sorted(SUPPLIERS.items()) if name in recipe.inputs}
 
 
-def sampler_of(recipe: Recipe, data: TrainingData) -> Sampler:
-    """Build the sampler of a recipe: a picture's own captions, and transferred ones where there are any."""
-    sampler = PictureSampler(
+def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler:
+    """Build the sampler of a recipe."""
+    return PictureSampler(
         data.captions,
         recipe.optimiser.batch_size,
         recipe.seed,
         recipe.data.anchors,
         epoch_shares(data.captions.pictures, recipe.data.weights),
     )
-    return transfer_of(recipe).sampler(sampler, data)

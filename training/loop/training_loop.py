@@ -3,7 +3,6 @@
 import math
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,8 +15,7 @@ from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
-from training.loop.source import Source
-from training.loop.transfer import transfer_of
+from training.loop.source import CaptionSource
 from training.loop.validation import validate
 from training.mining.rounds import stage
 from training.recipes.recipe import Recipe
@@ -34,16 +32,12 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     The recipe's stages are runs beside it, OUT-1, OUT-2, ..., which go on in the same way.
     Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
-    again = partial(train, resume=True)
     stages = [out.with_name(f"{out.name}-{number}") for number, _ in enumerate(recipe.stages, 1)]
     for number, (stage_recipe, folder) in enumerate(zip(recipe.staged(), stages, strict=True)):
-        again(stage_recipe.after(stages[number - 1]) if number else stage_recipe, data, folder)
+        staged = stage_recipe.after(stages[number - 1]) if number else stage_recipe
+        train(staged, data, folder, resume=True)
     if stages:
         recipe = recipe.after(stages[-1])
-    transfer = transfer_of(recipe)
-    if recipe.transfer and (out / "recipe.json").is_file():
-        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
-    transfer.begin(recipe, data, out, again)
     with joined() as processes:
         with processes.after_the_first():
             is_new = not out.exists() or not any(out.iterdir())
@@ -52,9 +46,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
                 return run
             torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
             keep_freed_memory()
-            source: Source
             try:
-                transfer.take_up(run, data)
                 source = prepare(run, data)
             except PassepartoutError:
                 if is_new:
@@ -78,7 +70,7 @@ class Loop:
     def __init__(
         self,
         run: Run,
-        source: Source,
+        source: CaptionSource,
         processes: Processes | None = None,
         settings: OptimiserSettings | None = None,
     ) -> None:
@@ -113,8 +105,8 @@ class Loop:
 
     def _stalled(self) -> bool:
         """Whether no validation has been better for as long as `run.patience` allows."""
-        recipe, counters, settings = self.run.recipe, self.counters, self.run.recipe.run
-        pretraining = 0 if recipe.fine_tunes else recipe.schedule.pretraining_epochs
+        counters, settings = self.counters, self.run.recipe.run
+        pretraining = self.run.recipe.schedule.pretraining_epochs
         waited = counters.epoch - max(counters.best_epoch, pretraining)
         return 0 < settings.patience * settings.validate_every <= waited
 
@@ -122,8 +114,7 @@ class Loop:
         """First step and number of steps of the learning rate schedule that `epoch` belongs to."""
         recipe = self.run.recipe
         start, stop = stage(epoch, self.settings.epochs, recipe.mining)
-        if not recipe.fine_tunes:
-            start, stop = recipe.schedule.stage(epoch, start, stop)
+        start, stop = recipe.schedule.stage(epoch, start, stop)
         return start * self.epoch_steps, (stop - start) * self.epoch_steps
 
     def _seconds(self) -> float:

@@ -28,7 +28,6 @@ class ValidationSet:
     pictures: PictureSource
 
 
-@torch.inference_mode()
 def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) -> dict[str, float]:
     """Measure each language among its own pictures: the sum of recalls at 1, 5, 10 both ways (0 to 600)."""
     was_training = model.training
@@ -45,6 +44,7 @@ def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) 
     return recalls
 
 
+@torch.inference_mode()
 def embed_texts(
     model: TwoBranch, tokens: Sequence[NDArray[np.int32]], device: torch.device
 ) -> NDArray[np.float32]:
@@ -56,6 +56,7 @@ def embed_texts(
     return np.concatenate(parts)
 
 
+@torch.inference_mode()
 def embed_pictures(
     model: TwoBranch, source: PictureSource, count: int, device: torch.device
 ) -> NDArray[np.float32]:

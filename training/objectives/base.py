@@ -28,8 +28,8 @@ class Step:
     partners:   (N, D) unit rows, another sentence about each picture, in another language.
     neighbours: (N, D) unit rows, another sentence about each picture, in any language, or the same one.
     inner_neighbours: (N, U), these at the inner layer.
-    mined, halves: two (N, D) of unit rows, N pairs of sentences unrelated to the N captions: mined or
-                transferred pairs (missing as long as there are none), or halves of sentences.
+    mined, halves: two (N, D) of unit rows, N pairs of sentences unrelated to the N captions: mined pairs
+                (missing as long as there are none), or halves of sentences.
     languages:  (N, 1), the number of each sentence's language.
 
     Further rows come from the `compute` of objectives.
@@ -62,7 +62,7 @@ class Forward(Step):
         self._reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
         # The rows that losses read of the whole batch, where it comes in chunks.
         self.shared = ["text"]
-        self._embed_captions(list(objectives.values()))
+        self._embed_captions()
         self._embed_pictures()
         for name in sorted(SUPPLIERS):
             if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
@@ -87,14 +87,8 @@ class Forward(Step):
         assert isinstance(places, Tensor)
         return places[:, 0]
 
-    def _embed_captions(self, objectives: list["Objective"]) -> None:
-        parts = []
-        for ids, mask in self.batch.groups():
-            masked = [objective.mask_captions(self, ids, mask) for objective in objectives]
-            states = next((states for states in masked if states is not None), None)
-            if states is None:
-                states = self.model.text.states(ids, mask)
-            parts.append(self.model.embed_states(states, mask))
+    def _embed_captions(self) -> None:
+        parts = [self.model.embed_layers(ids, mask) for ids, mask in self.batch.groups()]
         text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
         self.rows |= {"text": (text,), "inner": (inner,)}
 
@@ -155,13 +149,6 @@ class Objective(Table):
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         """Modules that it trains besides the encoders, by name; objectives share modules of the same name."""
         return {}
-
-    def mask_captions(self, forward: Forward, ids: Tensor, mask: Tensor) -> Tensor | None:
-        """Called for each group of captions before it is embedded.
-
-        Returns token states to embed instead of the captions' own, or None.
-        """
-        return None
 
     def compute(self, forward: Forward) -> dict[str, Rows]:
         """Compute rows or terms that only this objective reads, under names of its own."""

@@ -1,4 +1,4 @@
-"""Measures a system, a frozen encoder of any kind, by the same figures: those of the papers' tables.
+"""Measures a system, an encoder of any kind, by the same figures: those of the papers' tables.
 
 In per cent:
 cosine_*, csls_*: R@1, R@5 and R@10 among the 1,000 sentences of Multi30k test 2016, mean over the ordered
@@ -13,18 +13,30 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from evaluation.measures.recall import retrieved_positives
 from evaluation.measures.scores import ALL_PAIRS, PairScore, score_translation
-from evaluation.suites.retrieval import score_retrieval
-from evaluation.suites.sets import available, read_aligned, read_captions
+from evaluation.suites.sets import available, line_up, read_aligned, read_captions, read_split
 from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
+from index.errors import DataError
 from index.languages import language
-from training.export.picture_vectors import picture_vectors
-from training.loop.run import open_run
-from training.papers.frozen import Vectors, encoded, open_model, photo_captions
+from index.text.normalisation import bare, clean
+from training.data.folder import DataFolder, require_sets
+from training.data.settings import PHOTO_SET, DataSettings
+from training.data.tokens import tokenize
+from training.encoders.two_branch import TwoBranch
+from training.encoders.vision import load_backbone
+from training.loop.model import load_model
+from training.loop.prepare import picture_sources, training_captions
+from training.loop.run import Run, open_run
+from training.loop.validation import ValidationSet, embed_texts, validate
 
+Vectors = NDArray[np.float32]
 TRANSLATION_MEASURES = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
+RECALLS = 6  # R@1, R@5 and R@10 in both directions, whose sum a validation gives
+CPU = torch.device("cpu")
 Encode = Callable[[Mapping[str, Sequence[str]]], Mapping[str, Vectors]]
 Figures = dict[str, float]
 
@@ -39,27 +51,60 @@ def measure(encode: Encode, data: Path, known: Sequence[str], compared: Sequence
     chosen = [code for code in compared if code in known] or available(folder, ".txt", known, ())
     texts = read_aligned(folder, chosen)
     translation = score_translation("", "", encode(texts)).means[ALL_PAIRS]
-    captions = score_translation("", "", encode(photo_captions(data, "test", known))).pairs
-    pool = encode(photo_captions(data, "test", known, POOL_CAPTIONS))
+    captions = score_translation("", "", encode(_photo_captions(data, known))).pairs
+    pool = encode(_photo_captions(data, known, POOL_CAPTIONS))
     figures = {name: translation[name] for name in TRANSLATION_MEASURES}
     return figures | between_scripts(captions) | {"positives": retrieved_positives(pool)}
 
 
 def measure_run(folder: Path, data: Path, compared: Sequence[str]) -> Figures:
-    """Measure the encoder of a finished run in `folder`, and its retrieval between sentences and pictures."""
-    model, result = open_model(folder, data), open_run(folder).result()
-    figures = measure(lambda texts: encoded(model, texts), data, model.languages, compared)
-    pictures = picture_vectors(folder, data, "test")
-    rows, photos = {name: row for row, name in enumerate(pictures.names)}, data / "photos" / "captions"
-    captions = {
-        code: [line for line in read_captions(photos / f"{code}.tsv") if line.image in rows]
-        for code in available(photos, ".tsv", model.languages, ())
-    }
-    owners = {code: [rows[line.image] for line in lines] for code, lines in captions.items()}
-    sentences = encoded(model, {code: [line.text for line in lines] for code, lines in captions.items()})
-    retrieval = score_retrieval(pictures, sentences, owners).means[ALL_PAIRS]
+    """Measure the encoder of a finished run in `folder`, and its retrieval between sentences and pictures.
+
+    UsageError if the run is not there or not finished.
+    """
+    run = open_run(folder)
+    result = run.result()
+    require_sets(data, (PHOTO_SET,))
+    model, languages = load_model(run, data), run.recipe.data.languages
+
+    def encode(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+        return {code: embed_texts(model, _read(run, lines), CPU) for code, lines in texts.items()}
+
+    figures = measure(encode, data, languages, compared)
     weights, seconds = result["text_weights"] / 1000, float(result["seconds"])
-    return figures | {"mr": retrieval["mr"], "weights": weights, "seconds": seconds}
+    return figures | {"mr": _retrieved(run, model, data), "weights": weights, "seconds": seconds}
+
+
+def _read(run: Run, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+    """Tokenise sentences as a bundle reads them: without punctuation."""
+    return tokenize(run.tokenizer(), [bare(clean(text)) for text in texts])
+
+
+def _retrieved(run: Run, model: TwoBranch, data: Path) -> float:
+    """mR among the photographs of split test and all their captions, each language by itself."""
+    recipe, folder = run.recipe, DataFolder(data)
+    shown = folder.captions("test", DataSettings(languages=recipe.data.languages, pictures="shared"))
+    archive = folder.pictures(recipe.data, recipe.vision.image_size)
+    archive.require(shown.pictures)
+    backbone = model.backbone or load_backbone(recipe.vision.backbone, data)
+    _, pictures = picture_sources(run, archive, backbone, training_captions(run, data), shown)
+    tokens = _read(run, [caption.text for caption in shown.captions])
+    recalls = validate(model, ValidationSet(shown, tokens, pictures), CPU)
+    return float(np.mean(list(recalls.values()))) / RECALLS
+
+
+def _photo_captions(data: Path, languages: Sequence[str], limit: int | None = None) -> dict[str, list[str]]:
+    """Read language -> captions of split test, row i about the same picture, for languages that have a file.
+
+    Raises DataError where fewer than two do, or no picture has a caption in each.
+    """
+    folder = data / PHOTO_SET
+    codes = available(folder / "captions", ".tsv", languages, ())
+    captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in codes}
+    lines = line_up(captions, read_split(folder / "splits.tsv", "test"), limit=limit)
+    if not lines[codes[0]]:
+        raise DataError(f"{folder}: no picture of split test has a caption in each of {', '.join(codes)}")
+    return lines
 
 
 def between_scripts(pairs: Sequence[PairScore]) -> Figures:

@@ -2,19 +2,19 @@
 
 A room's claims.toml says what the paper claims, which systems show it, and what came out here:
 
-    [systems.pads-attended]          # a shipped recipe with other settings; a recipe itself needs no entry
+    [systems.smaller]                # a shipped recipe with other settings; a recipe itself needs no entry
     recipe = "globetrotter-mini"
-    set = ["text.attention_mask=false"]
+    set = ["tokenizer.vocabulary=1000"]
 
     [[claims]]
     name = "losses"
     claim = "..."                    # the paper's, with its section
     here = "..."                     # what was measured here, and on what
-    systems = ["globetrotter-mini", "pads-attended", "ridge"]
+    systems = ["globetrotter-mini", "smaller", "ridge"]
 
-Each system is trained and measured (`measures`), or where a claim has a `command`, by that on the system's
-run. What is finished stays in OUT/SYSTEM/seedN and is not done again, an interrupted training goes on from
-its last checkpoint; OUT/report.md and OUT/results.json are written anew after every trial.
+Each system is trained and measured (`measures`). What is finished stays in OUT/SYSTEM/seedN and is not done
+again, an interrupted training goes on from its last checkpoint; OUT/report.md and OUT/results.json are
+written anew after every trial.
 """
 
 import json
@@ -29,14 +29,12 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from evaluation.measures.scores import ALL_PAIRS
 from evaluation.reports import document
 from evaluation.reports.document import Block, Code, Grid, Heading, text
 from evaluation.reports.report import name as measure_name
-from index.errors import DamagedError, PassepartoutError, UsageError
+from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
 from training.data.settings import Table
-from training.export.bundle import export_run
 from training.loop.training_loop import train
 from training.papers.baselines import BASELINES
 from training.papers.measures import Figures, measure_run
@@ -61,7 +59,7 @@ SHOWN = (
 class System(Table):
     """A system that is not a shipped recipe: `set` is laid over `recipe`.
 
-    start: the system whose run it begins with, if its recipe has a table [transfer]; "": one of its own.
+    start: the system with whose run it begins, in place of its stages; "": as its recipe says.
     """
 
     recipe: str
@@ -72,8 +70,7 @@ class System(Table):
 class Claim(Table):
     """What a paper claims, the systems that show it, and what came out here.
 
-    compared: the languages of Multi30k; (): all. command: measures a system; of its words RUN, BUNDLE, DATA
-    and SEED are filled in, `--out` is added. shown: its figures in the report, as patterns.
+    compared: the languages of Multi30k; (): all. shown: its figures in the report, as patterns.
     ceiling: the system that counts as 100 % in the first of `shown`.
     """
 
@@ -82,7 +79,6 @@ class Claim(Table):
     here: str = ""
     systems: tuple[str, ...]
     compared: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
     shown: tuple[str, ...] = SHOWN
     ceiling: str = ""
 
@@ -109,17 +105,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Study:
-    """The claims of a paper on a data folder, with `overrides` laid over every recipe; results are in `out`.
-
-    call: runs a `passepartout` command, given its words.
-    """
+    """The claims of a paper on a data folder; `overrides` are laid over every recipe, `out` is the report."""
 
     paper: Claims
     data: Path
     out: Path
     seeds: tuple[int, ...]
     overrides: tuple[str, ...]
-    call: Callable[[Sequence[str]], None]
 
     def trials(self, only: Sequence[str] = ()) -> list[Trial]:
         """List what is to be done, seed by seed, as far as it matches a pattern of `only`; () matches all.
@@ -204,30 +196,21 @@ class Study:
         return self.out / system / f"seed{seed}"
 
     def _file(self, trial: Trial) -> Path:
-        name = trial.claim.name if trial.claim.command else "figures"
-        return self._folder(trial.system, trial.seed) / f"{name}.json"
+        return self._folder(trial.system, trial.seed) / "figures.json"
 
     def _measured(self, trial: Trial) -> Figures:
         claim, folder = trial.claim, self._folder(trial.system, trial.seed)
         folder.mkdir(parents=True, exist_ok=True)
         if trial.system in BASELINES:
             return BASELINES[trial.system](self.data, claim.compared, self.overrides)
-        run = self._trained(trial.system, trial.seed)
-        if not claim.command:
-            return measure_run(run, self.data, claim.compared)
-        bundle, report = folder / "bundle", folder / claim.name
-        if "BUNDLE" in claim.command and not bundle.is_dir():
-            export_run(run, self.data, bundle, name=None, version="1", licence="unspecified")
-        words = {"RUN": run, "BUNDLE": bundle, "DATA": self.data, "SEED": trial.seed}
-        self.call([*(str(words.get(word, word)) for word in claim.command), "--out", str(report)])
-        return report_figures(report)
+        return measure_run(self._trained(trial.system, trial.seed), self.data, claim.compared)
 
     def _recipe(self, system: str, seed: int) -> Recipe:
         described = self.paper.systems.get(system) or System(recipe=system)
         settings = [f"name={system}", *described.set, *self.overrides, f"seed={seed}"]
         if described.start:
             start = self._folder(described.start, seed) / "run"
-            settings.append(f"transfer.start={json.dumps(str(start.resolve()))}")
+            settings.append(f"text.start={json.dumps(str(start.resolve()))}")
         return load_recipe(described.recipe, settings)
 
     def _trained(self, system: str, seed: int) -> Path:
@@ -253,26 +236,6 @@ def read_claims(file: Path) -> Claims:
         if unknown := [system for system in claim.systems if system not in known]:
             raise ValueError(f"{file}: {claim.name}: no system {unknown[0]}")
     return claims
-
-
-def report_figures(report: Path) -> Figures:
-    """Read the figures of a command's report.json: an experiment's first system, or the means of a suite.
-
-    DamagedError if they are missing or no numbers.
-    """
-    file = report / "report.json"
-    try:
-        content = json.loads(file.read_text("utf-8"))
-        if "figures" in content:
-            return {name: float(value) for name, value in next(iter(content["figures"].values())).items()}
-        tables = content["tables"]
-        return {
-            f"{table['name']}: {name}" if len(tables) > 1 else name: float(value)
-            for table in tables
-            for name, value in table["means"][ALL_PAIRS].items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
-        raise DamagedError(f"{file}: no report with figures: repeat the command") from None
 
 
 def spread(values: Sequence[float]) -> str:

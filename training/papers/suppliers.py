@@ -44,8 +44,8 @@ class DrawnCaptions(Supplier):
 
 def partners(data: TrainingData) -> DrawnCaptions:
     """Supply a caption of the same picture in another language. DataError if a picture has one language."""
-    captions = data.shown.captions
-    of_picture = _captions_of_pictures(data.shown)
+    captions = data.captions.captions
+    of_picture = _captions_of_pictures(data.captions)
     choices = [
         [other for other in of_picture[caption.picture] if captions[other].language != caption.language]
         for caption in captions
@@ -53,21 +53,21 @@ def partners(data: TrainingData) -> DrawnCaptions:
     for caption, others in zip(captions, choices, strict=True):
         if not others:
             raise DataError(
-                f"objectives.paired: {data.shown.pictures[caption.picture]} has captions in "
+                f"objectives.paired: {data.captions.pictures[caption.picture]} has captions in "
                 f'{caption.language} alone; it needs data.pictures = "shared" and captions in two languages '
                 "a picture"
             )
-    return DrawnCaptions(choices, data.shown_tokens)
+    return DrawnCaptions(choices, data.tokens)
 
 
 def neighbours(data: TrainingData) -> DrawnCaptions:
     """Supply another caption of the same picture, in any language; the same one if it has no other."""
-    of_picture = _captions_of_pictures(data.shown)
+    of_picture = _captions_of_pictures(data.captions)
     choices = [
         [other for other in of_picture[caption.picture] if other != number] or [number]
-        for number, caption in enumerate(data.shown.captions)
+        for number, caption in enumerate(data.captions.captions)
     ]
-    return DrawnCaptions(choices, data.shown_tokens)
+    return DrawnCaptions(choices, data.tokens)
 
 
 def languages(data: TrainingData) -> RowSupplier:

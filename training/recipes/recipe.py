@@ -22,7 +22,7 @@ from training.objectives import OBJECTIVES, Objective
 from training.recipes.files import merged, read_recipe
 from training.recipes.rooms import open_rooms
 from training.recipes.schedule import ScheduleSettings
-from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, TransferSettings
+from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings
 
 STAGES = "stages"
 
@@ -46,7 +46,6 @@ class Recipe(Table):
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
     mining: MiningSettings | None = None
     schedule: ScheduleSettings = ScheduleSettings()
-    transfer: SerializeAsAny[TransferSettings] | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
     stages: tuple[dict[str, Any], ...] = ()
@@ -61,15 +60,6 @@ class Recipe(Table):
         if unknown:
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(sorted(OBJECTIVES))}")
         return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
-
-    @field_validator("transfer", mode="before")
-    @classmethod
-    def _known_transfer(cls, table: object) -> object:
-        if not isinstance(table, Mapping):
-            return table
-        open_rooms()
-        (kind,) = TransferSettings.kinds
-        return _table(kind, table, "transfer")
 
     @field_validator("text", mode="before")
     @classmethod
@@ -93,36 +83,32 @@ class Recipe(Table):
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         if self.text.brings_tokenizer and self.tokenizer != TokenizerSettings():
             raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
-        if unknown := set(self.tokenizer.languages) - set(self.data.languages):
-            raise ValueError(f"tokenizer.languages: {', '.join(sorted(unknown))} not in data.languages")
         self.schedule.check(self.objectives)
         self._mining_fits()
-        if self.stages and not getattr(self.text, "start", ""):
+        if self.stages and not self.text.start:
             raise ValueError('stages needs text.start = "stages"')
         self.staged()
         return self
 
     def _mining_fits(self) -> None:
         paired = [name for name, objective in self.objectives.items() if "mined" in objective.inputs]
-        if self.mining is not None and not paired:
+        if bool(self.mining) != bool(paired):
             raise ValueError("objectives.pseudopairs and the table [mining] need each other")
-        if paired and not (self.mining or self.transfer):
-            raise ValueError(
-                f"objectives.{paired[0]} and the table [mining] need each other, or the table [transfer]"
-            )
         if self.mining is not None and not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
 
     def staged(self) -> list["Recipe"]:
         """The recipes of the stages before, in order. ValueError if one is not valid."""
-        if getattr(self.text, "start", "") != STAGES:
+        if self.text.start != STAGES:
             return []
         base = self.model_dump(mode="json", exclude={"stages"})
         recipes = []
         for number, stage in enumerate(self.stages):
             table = merged(base, stage)
             if number == 0:
-                table = merged(table, {"text": {"start": "", "start_share": 0, "start_merges": 0}})
+                table["text"] = {
+                    key: kept for key, kept in table["text"].items() if not key.startswith("start")
+                }
             try:
                 recipes.append(Recipe.model_validate(table))
             except (ValidationError, RecipeError) as error:
@@ -139,11 +125,6 @@ class Recipe(Table):
     def inputs(self) -> frozenset[str]:
         """The auxiliary inputs that its objectives read."""
         return frozenset[str]().union(*(objective.inputs for objective in self.objectives.values()))
-
-    @property
-    def fine_tunes(self) -> bool:
-        """Whether a run starts from a trained model."""
-        return self.transfer is not None and self.transfer.then == "fine-tune"
 
     @property
     def sha256(self) -> str:

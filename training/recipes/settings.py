@@ -1,6 +1,6 @@
-"""The tables of a recipe about how a run goes: [mining], [transfer], [optimiser] and [run]."""
+"""The tables of a recipe about how a run goes: [mining], [optimiser] and [run]."""
 
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -56,27 +56,6 @@ class MiningSettings(Table):
     def counts_words(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` compares whole words, too."""
         return self.words is not None and epoch >= self.words
-
-
-class TransferSettings(Table):
-    """The table [transfer]: captions in other languages that pictures get before a run begins.
-
-    The keys, and what is done, are those of the paper's room that registers a subclass of this and one of
-    training.loop.transfer.Transfer. then: "fine-tune" goes on from the weights of another run, "restart" from
-    scratch. tiny: what --smoke sets of a table.
-    """
-
-    kinds: ClassVar[list[type["TransferSettings"]]] = []
-
-    then: Literal["fine-tune", "restart"] = "fine-tune"
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
-        TransferSettings.kinds.append(cls)
-
-    @property
-    def tiny(self) -> tuple[str, ...]:
-        return ()
 
 
 class OptimiserSettings(Table):

@@ -33,16 +33,6 @@ def naive_recall(similarities: NDArray[np.float32], k: int) -> float:
     return 100 * found / len(similarities)
 
 
-def naive_positives(vectors: dict[str, NDArray[np.float32]]) -> float:
-    pool = [(code, i, row) for code, rows in vectors.items() for i, row in enumerate(rows)]
-    shares = []
-    for code, i, query in pool:
-        others = [(float(query @ row), j) for other, j, row in pool if (other, j) != (code, i)]
-        top = sorted(others, key=lambda found: -found[0])[: len(vectors) - 1]
-        shares.append(sum(j == i for _, j in top) / (len(vectors) - 1))
-    return 100 * float(np.mean(shares))
-
-
 def naive_share(vectors: dict[str, NDArray[np.float32]], source: str, target: str) -> float:
     """Per cent of the sentences of `source` with their counterpart in `target` among the M - 1 nearest."""
     pool = [(code, i, row) for code, rows in vectors.items() for i, row in enumerate(rows)]
@@ -60,20 +50,6 @@ def test_recall_is_what_counting_gives(seed: int, n: int) -> None:
     assert recall_at(similarities, (1, 3, 10)) == {
         k: pytest.approx(naive_recall(similarities, k)) for k in (1, 3, 10)
     }
-
-
-@given(seeds, sizes)
-def test_recall_does_not_depend_on_the_order_of_the_set(seed: int, n: int) -> None:
-    similarities = np.random.default_rng(seed).standard_normal((n, n))
-    order = np.random.default_rng(seed + 1).permutation(n)
-    assert recall_at(similarities[order][:, order]) == recall_at(similarities)
-
-
-@given(seeds, sizes)
-def test_recall_grows_with_k_up_to_100(seed: int, n: int) -> None:
-    recalls = list(recall_at(np.random.default_rng(seed).standard_normal((n, n)), range(1, n + 1)).values())
-    assert recalls == sorted(recalls)
-    assert recalls[-1] == 100
 
 
 @given(seeds, sizes)
@@ -123,29 +99,13 @@ def test_recall_wants_as_many_candidates_as_questions(shape: tuple[int, ...]) ->
         recall_at(np.zeros(shape))
 
 
-@given(seeds, st.integers(2, 4), st.integers(1, 12))
-def test_retrieved_positives_is_what_sorting_the_pool_gives(seed: int, languages: int, n: int) -> None:
-    shared = units(n, 6, seed)
-    vectors = {f"l{i}": shared + 0.8 * units(n, 6, seed + 1 + i) for i in range(languages)}
-    assert retrieved_positives(vectors) == pytest.approx(naive_positives(vectors), abs=1e-6)
-
-
 @given(seeds)
 def test_positives_by_pair_are_what_sorting_the_pool_gives(seed: int) -> None:
     shared = units(8, 6, seed)
     vectors = {f"l{i}": shared + 0.8 * units(8, 6, seed + 1 + i) for i in range(3)}
-    assert positives_by_pair(vectors) == {
-        pair: pytest.approx(naive_share(vectors, *pair)) for pair in permutations(vectors, 2)
-    }
-
-
-@given(seeds)
-def test_retrieved_positives_does_not_depend_on_any_order(seed: int) -> None:
-    shared = units(9, 6, seed)
-    vectors = {f"l{i}": shared + 0.8 * units(9, 6, seed + 1 + i) for i in range(3)}
-    order = np.random.default_rng(seed).permutation(9)
-    turned = {code: vectors[code][order] for code in reversed(vectors)}
-    assert retrieved_positives(turned) == pytest.approx(retrieved_positives(vectors))
+    shares = {pair: naive_share(vectors, *pair) for pair in permutations(vectors, 2)}
+    assert positives_by_pair(vectors) == pytest.approx(shares)
+    assert retrieved_positives(vectors) == pytest.approx(np.mean(list(shares.values())))
 
 
 def test_a_language_apart_from_the_others_loses_its_positives() -> None:

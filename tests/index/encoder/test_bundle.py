@@ -25,7 +25,6 @@ NAMES = (
     "manifest.json",
     "encoder.onnx",
     "tokenizer.json",
-    "word_embeddings.safetensors",
     "pictures.safetensors",
     "README.md",
     *(f"words/{code}.tsv" for code in LANGUAGES),
@@ -60,7 +59,6 @@ def test_a_published_bundle_opens_and_knows_its_files(copy: Path) -> None:
     assert set(found.manifest.files) == set(NAMES) - {"manifest.json"}
     assert found.graph("fp32").is_file()
     assert found.tokenizer.is_file()
-    assert found.embeddings.is_file()
     assert found.card.is_file()
     assert found.graph("int8") is None
     assert found.words("de") == copy / "words" / "de.tsv"
@@ -148,9 +146,7 @@ def test_a_sealed_manifest_that_lists_what_no_bundle_has_is_refused(copy: Path, 
         open_bundle(copy)
 
 
-@pytest.mark.parametrize(
-    "missing", ["encoder.onnx", "tokenizer.json", "word_embeddings.safetensors", "README.md"]
-)
+@pytest.mark.parametrize("missing", ["encoder.onnx", "tokenizer.json", "README.md"])
 def test_a_sealed_manifest_without_a_needed_file_is_refused(copy: Path, missing: str) -> None:
     found = open_bundle(copy).manifest
     files = {name: entry for name, entry in found.files.items() if name != missing}
@@ -162,7 +158,7 @@ def test_a_sealed_manifest_without_a_needed_file_is_refused(copy: Path, missing:
 def test_another_format_has_its_own_error(copy: Path) -> None:
     values = json.loads((copy / "manifest.json").read_text())
     (copy / "manifest.json").write_text(json.dumps(values | {"format": 99}))
-    with pytest.raises(FormatError, match="format 99, this version reads 2"):
+    with pytest.raises(FormatError, match="format 99, this version reads 3"):
         open_bundle(copy)
 
 

@@ -1,4 +1,4 @@
-"""A bundle with the 8-bit graph alone: everything works that works with one that has every file."""
+"""A bundle in 8 bits: everything works that works with one in 32."""
 
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from tests.bundles import lexicon, make_bundle, make_corpus, sentences
 
 @pytest.fixture(scope="module")
 def compact(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """The bundle of the tests, compact. Not to be changed."""
-    return make_bundle(tmp_path_factory.mktemp("compact") / "tiny", compact=True)
+    """The bundle of the tests in 8 bits. Not to be changed."""
+    return make_bundle(tmp_path_factory.mktemp("compact") / "tiny", int8=True)
 
 
 def test_it_has_no_other_files(compact: Bundle) -> None:
     found = open_bundle(compact.folder)
-    assert (found.graph("fp32"), found.embeddings) == (None, None)
+    assert found.graph("fp32") is None
     plain = {name for name in found.manifest.files if not name.startswith("words/")}
     assert plain == {"encoder.int8.onnx", "pictures.safetensors", "tokenizer.json", "README.md"}
     assert TextEncoder(found).precision == "int8"
@@ -33,16 +33,11 @@ def test_a_missing_32_bit_graph_is_refused(compact: Bundle) -> None:
         TextEncoder(compact, precision="fp32")
 
 
-def test_words_and_pieces_have_the_vectors_of_the_table(bundle: Bundle, compact: Bundle) -> None:
-    table, graph = TextEncoder(bundle), TextEncoder(compact)
+def test_words_have_nearly_the_vectors_of_the_exact_graph(bundle: Bundle, compact: Bundle) -> None:
     words = [word for concept in lexicon() for word in concept.values()]
     for given in (words, sentences("en")[:20]):
-        one, other = (encoder.word_vectors(given, "en") for encoder in (table, graph))
+        one, other = (TextEncoder(each).word_vectors(given, "en") for each in (bundle, compact))
         np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", one, other))
-    pieces = [piece for row in graph.tokenizer.spellings(words) for piece in row]
-    one, other = (encoder.token_vectors(pieces, "de") for encoder in (table, graph))
-    np.testing.assert_array_less(0.9, np.einsum("nd,nd->n", one, other))
-    assert graph.word_vectors([], "en").shape == (0, graph.dimension)
 
 
 @pytest.mark.parametrize("word", ["", "zyzzyva", " "])
@@ -64,11 +59,8 @@ def test_an_index_of_it_answers_as_one_of_the_whole_bundle(
     assert small.detect("Der Hund ist klein und schläft.") == "de"
 
 
-@pytest.mark.parametrize("changed", [{"words": "table"}, {"precision": "fp32"}])
-def test_a_manifest_that_promises_more_is_refused(
-    compact: Bundle, tmp_path: Path, changed: dict[str, str]
-) -> None:
-    folder = make_bundle(tmp_path / "tiny", compact=True).folder
-    write_manifest(folder, open_bundle(folder).manifest.model_copy(update=changed))
+def test_a_manifest_that_promises_another_precision_is_refused(tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "tiny", int8=True).folder
+    write_manifest(folder, open_bundle(folder).manifest.model_copy(update={"precision": "fp32"}))
     with pytest.raises((BundleError, DamagedError), match="is missing"):
         open_bundle(folder)

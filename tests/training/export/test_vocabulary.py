@@ -1,62 +1,8 @@
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-import pytest
-from numpy.typing import NDArray
-from safetensors.numpy import load_file
-
 from training.data.captions import Caption, CaptionedPictures
-from training.export.vocabulary import MOST_WORDS, write_word_embeddings, write_word_lists
-
-
-def written(tokens: NDArray[np.float32], dimension: int, folder: Path) -> NDArray[np.float16]:
-    write_word_embeddings(tokens, dimension, folder / "words.safetensors")
-    (name, found), *more = load_file(folder / "words.safetensors").items()
-    assert (name, more) == ("embeddings", [])
-    assert found.shape == (len(tokens), dimension)
-    assert found.dtype == np.float16
-    return found
-
-
-def tokens(width: int, rank: int | None = None) -> NDArray[np.float32]:
-    draw = np.random.default_rng(0)
-    found = draw.standard_normal((50, rank or width)) @ draw.standard_normal((rank or width, width)) + 1
-    return (found / 10).astype(np.float32)
-
-
-def test_embeddings_of_the_right_width_stay_as_they_are(tmp_path: Path) -> None:
-    given = tokens(8)
-    assert np.array_equal(written(given, 8, tmp_path), given.astype(np.float16))
-
-
-def test_narrower_embeddings_are_filled_up_with_zeros(tmp_path: Path) -> None:
-    given = tokens(8)
-    found = written(given, 12, tmp_path)
-    assert np.array_equal(found[:, :8], given.astype(np.float16))
-    assert not found[:, 8:].any()
-
-
-def test_wider_embeddings_keep_their_inner_products_as_well_as_can_be(tmp_path: Path) -> None:
-    """Eckart and Young 1936: no projection keeps more than the first principal axes."""
-    given = tokens(24)
-    found = written(given, 6, tmp_path).astype(np.float64)
-    singular = np.linalg.svd(given.astype(np.float64), compute_uv=False)
-    lost = np.linalg.norm(given @ given.T - found @ found.T)
-    assert lost == pytest.approx(np.sqrt((singular[6:] ** 4).sum()), rel=0.02)
-
-
-def test_embeddings_that_need_no_more_dimensions_lose_nothing(tmp_path: Path) -> None:
-    given = tokens(24, rank=4)
-    found = written(given, 6, tmp_path).astype(np.float64)
-    assert np.allclose(found @ found.T, given @ given.T, atol=0.02 * np.abs(given @ given.T).max())
-
-
-def test_others_may_read_the_file(tmp_path: Path) -> None:
-    """The service runs as another user; safetensors' own writer lets only the owner read."""
-    written(tokens(8), 8, tmp_path)
-    (tmp_path / "plain").write_text("")
-    assert (tmp_path / "words.safetensors").stat().st_mode == (tmp_path / "plain").stat().st_mode
+from training.export.vocabulary import MOST_WORDS, write_word_lists
 
 
 def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:

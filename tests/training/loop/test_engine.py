@@ -29,7 +29,6 @@ PAIRED = ("data.pictures=shared", 'objectives.paired={"weight": 0.5}')
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "bag": (BAG,),
     "transformer": (TRANSFORMER, *FROZEN),
-    "shared pass": (TRANSFORMER, *FROZEN, "objectives.cloze.shared_pass=true"),
     "tuned": (TRANSFORMER,),
     "adapted": (BAG, *ADAPTED),
     "paired": (BAG, *PAIRED),
@@ -234,9 +233,3 @@ def test_groups_of_like_length_change_nothing(data: Path, tmp_path: Path) -> Non
     assert torch.allclose(one, other, atol=1e-5)
     lengths = batch.mask.sum(dim=1).numpy()
     assert (np.diff(lengths) >= 0).all()
-
-
-def test_where_pads_are_attended_to_there_is_one_group(data: Path, tmp_path: Path) -> None:
-    made = loop(data, tmp_path, TRANSFORMER, *FROZEN, "text.attention_mask=false")
-    (chunk,) = chunks(made, 0)
-    assert chunk.batch.spans == ((30, chunk.batch.ids.shape[1]),)

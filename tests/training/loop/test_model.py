@@ -77,21 +77,6 @@ def test_the_cloze_asks_for_the_true_ids_of_masked_tokens(tmp_path: Path) -> Non
         left.remove(token)  # every label is a token of the batch, none twice
 
 
-@pytest.mark.parametrize(("shared", "same"), [("true", False), ("false", True)])
-def test_contrastive_losses_see_the_masked_sentences_only_in_a_shared_pass(
-    tmp_path: Path, shared: str, same: bool
-) -> None:
-    """shared_pass is what the published code does."""
-    asked = ("objectives.cloze.mask=0.9", f"objectives.cloze.shared_pass={shared}")
-    settings = recipe(TRANSFORMER, tmp_path, *FROZEN, *asked)
-    model, given = built(settings).eval(), batch()
-    with torch.no_grad():
-        found = torch.allclose(
-            read(model, settings, given).text, model.embed_text(given.ids, given.mask), atol=1e-6
-        )
-    assert found is same
-
-
 def test_losses_are_weighted_as_the_recipe_says(tmp_path: Path) -> None:
     """Globetrotter, eq. 5."""
     given = recipe(TRANSFORMER, tmp_path, *FROZEN, "objectives.cross_modal.weight=0.7")

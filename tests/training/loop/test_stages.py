@@ -39,7 +39,7 @@ def test_each_stage_is_a_run_that_goes_on_from_the_one_before(data: Path, tmp_pa
     assert spaces[0] is not None
     assert spaces[2] is not None
     np.testing.assert_array_equal(spaces[0].projection, spaces[2].projection)
-    assert prepare(run, data).model.text.word_table().shape[0] == sizes[2]
+    assert prepare(run, data).model.text.tokens.num_embeddings == sizes[2]
 
 
 def test_an_interrupted_stage_is_gone_on_with(data: Path, tmp_path: Path) -> None:

@@ -11,24 +11,23 @@ import torch
 from safetensors.numpy import load_file as load_pairs
 from safetensors.torch import load_file
 
-from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe
 from training.data.synthetic import TEXT_SET
-from training.encoders.bag import Bag
-from training.export.bundle import export_run
 from training.loop.distributed import Processes
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
 from training.mining import rounds
 from training.mining.rounds import _mutual, last_round, stage
+from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
 
 ROUNDS = (
     f"data.texts={TEXT_SET}",
-    "text.embeddings=per-language",
+    "text.encoder=verified_bag",
+    "text.shared=none",
     "objectives.pseudopairs.temperature=0.05",
     "mining.begin=3",
     "mining.every=2",
@@ -176,29 +175,19 @@ def test_objective_and_table_need_each_other(override: str, tmp_path: Path) -> N
         recipe(BAG, tmp_path, override, *more)
 
 
-def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tmp_path: Path) -> None:
-    """A bag without a head: words of a language have the vector of the sentence that they make."""
-    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
-    encoder = TextEncoder(bundle, precision="fp32")
-    for language, sentence in (("en", "a red ball"), ("de", "ein roter ball"), ("pt", "uma bola vermelha")):
-        vector = encoder.word_vectors([sentence], language)
-        assert np.allclose(vector, encoder.encode([sentence]), atol=2e-3), language
-
-
 def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
-    settings = mining(tmp_path, "text.embeddings=picture-verified", "optimiser.epochs=1")
+    settings = mining(tmp_path, "text.shared=verified", "optimiser.epochs=1")
     encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
-    assert isinstance(encoder, Bag)
-    apart = encoder.rows == torch.arange(encoder.vocabulary)[:, None] + encoder.vocabulary * torch.arange(3)
-    assert 0 < (~apart).any(dim=1).sum() < encoder.vocabulary / 2
+    assert isinstance(encoder, VerifiedBag)
+    vocabulary = len(encoder.rows)
+    apart = encoder.rows == torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(3)
+    assert 0 < (~apart).any(dim=1).sum() < vocabulary / 2
 
 
 def test_sharing_by_pictures_needs_a_fixed_space(tmp_path: Path) -> None:
-    learned = ("vision.space=learned", "text.embeddings=picture-verified", "objectives.cross_modal.weight=1")
+    learned = ("vision.space=learned", "text.encoder=verified_bag", "objectives.cross_modal.weight=1")
     text = BAG.replace("[objectives.visual_regression]\n", "")
-    with pytest.raises(
-        RecipeError, match=r'text\.embeddings = "picture-verified" needs vision\.space = "whitened"'
-    ):
+    with pytest.raises(RecipeError, match=r'text\.shared = "verified" needs vision\.space = "whitened"'):
         recipe(text, tmp_path, *learned)
 
 

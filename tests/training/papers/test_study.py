@@ -1,4 +1,4 @@
-"""`passepartout paper reproduce PAPER`, the real command on drawn pictures; the claims of every room."""
+"""`passepartout reproduce PAPER`, the real command on drawn pictures; the claims of every room."""
 
 import json
 import re
@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.errors import DamagedError
 from passepartout import run
 from tests.training.papers.conftest import TINY
 from training.papers.baselines import BASELINES
-from training.papers.study import Claims, Study, papers, read_claims, report_figures, spread
+from training.papers.study import Claims, Study, papers, read_claims, spread
 
 Capture = pytest.CaptureFixture[str]
 SYSTEM = "globetrotter-mini"
@@ -22,7 +21,6 @@ SYSTEM = "globetrotter-mini"
 def words(data: Path, out: Path, *more: str) -> list[str]:
     sets = [word for override in TINY for word in ("--set", override)]
     return [
-        "paper",
         "reproduce",
         "globetrotter",
         "--data",
@@ -39,7 +37,7 @@ def words(data: Path, out: Path, *more: str) -> list[str]:
 @pytest.mark.parametrize("paper", papers())
 def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None:
     claims = read_claims(papers()[paper])
-    study = Study(claims, tmp_path, tmp_path, (0, 1), (), lambda words: None)
+    study = Study(claims, tmp_path, tmp_path, (0, 1), ())
     assert all(claim.claim and claim.systems for claim in claims.claims)
     assert {trial.system for trial in study.trials()} == {s for claim in claims.claims for s in claim.systems}
     assert [trial for trial in study.trials() if trial.system in BASELINES and trial.seed] == []
@@ -47,27 +45,26 @@ def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None
 
 def test_what_is_done_is_kept_and_the_rest_is_named(scenes: Path, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out"
-    only = ("--only", f"sentences.{SYSTEM}.0", "--only", f"words.{SYSTEM}.0")
+    only = ("--only", f"sentences.{SYSTEM}.0")
     assert run(words(scenes, out, *only, "--budget", "0")) == 0
     assert f"sentences.{SYSTEM}.0: left, over the budget" in capsys.readouterr().out.splitlines()
     assert not (out / SYSTEM).exists()
 
     assert run(words(scenes, out, *only)) == 0
     results = json.loads((out / "results.json").read_text("utf-8"))
-    (figures,), (translated,) = results["sentences"][SYSTEM], results["words"][SYSTEM]
+    (figures,) = results["sentences"][SYSTEM]
     assert 0 < figures["csls_r1"] <= figures["csls_r5"] <= figures["csls_r10"] <= 100
     assert {"positives", "mr", "weights", "seconds", "scripts_csls_r10"} < set(figures)
-    assert any(key.endswith("csls_p10") for key in translated)
     report = (out / "report.md").read_text("utf-8")
     assert re.search(rf"^\| {SYSTEM} \| 1 \| {figures['positives']:.1f} \|", report, re.MULTILINE)
     assert "% of supervised" not in report, "the ceiling was not asked for"
     assert f"--only {only[1]}" in report, "the command"
 
     trained = (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns
-    assert run(words(scenes, out, "--only", f"*.{SYSTEM}.0", "--budget", "0")) == 0
+    assert run(words(scenes, out, "--only", "sentences.*.0", "--budget", "0")) == 0
     said = capsys.readouterr().out
-    assert "correspondence.globetrotter-mini.0: left" in said
-    assert "sentences.globetrotter-mini.0: left" not in said, "it is done"
+    assert "sentences.without-cloze.0: left" in said
+    assert f"sentences.{SYSTEM}.0: left" not in said, "it is done"
     assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
 
     assert run([*words(scenes, out, *only), "--set", "seed=3"]) == 2
@@ -108,19 +105,6 @@ def test_spread_is_the_sample_deviation() -> None:
     assert spread([1.0, 2.0, 4.0]) == f"2.3 ± {np.sqrt(7 / 3):.1f}"
     assert spread([1.0]) == "1.0"
     assert spread([]) == "–"
-
-
-def test_reports_of_experiments_and_of_suites_are_read(tmp_path: Path) -> None:
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps({"figures": {"best": {"chrF": 2}, "text-only": {}}}), "utf-8")
-    assert report_figures(tmp_path) == {"chrF": 2.0}
-    tables = [{"name": name, "means": {"all": {"csls_r1": 1.5}}} for name in ("a", "b")]
-    file.write_text(json.dumps({"tables": tables}), "utf-8")
-    assert report_figures(tmp_path) == {"a: csls_r1": 1.5, "b: csls_r1": 1.5}
-    for broken in ({}, {"figures": {}}, {"figures": {"best": {"chrF": "high"}}}, []):
-        file.write_text(json.dumps(broken), "utf-8")
-        with pytest.raises(DamagedError, match=r"report\.json: no report with figures"):
-            report_figures(tmp_path)
 
 
 @pytest.mark.parametrize(

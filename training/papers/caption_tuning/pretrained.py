@@ -106,7 +106,3 @@ class Pretrained(SentenceEncoder):
         if self.settings.pooling == "first":
             return states[:, 0]
         return masked_mean(states, mask)
-
-    def word_table(self) -> Tensor:
-        """The token embeddings (vocabulary, width)."""
-        return self.tokens.weight

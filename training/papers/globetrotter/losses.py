@@ -30,14 +30,12 @@ class Cloze(Objective):
     """Cross-entropy of the hidden tokens.
 
     A token is chosen with probability `mask`; 80 % of the chosen become <mask>, 10 % a random token, 10 %
-    stay as they are. shared_pass: the contrastive losses see the same masked sentences, as in the published
-    code; otherwise the cloze has a forward pass of its own.
+    stay as they are. The contrastive losses see whole sentences (masked ones in the published code).
     """
 
     by_term: ClassVar[bool] = True
 
     mask: float = Field(default=0.15, gt=0, lt=1)
-    shared_pass: bool = False
 
     rows: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -48,16 +46,14 @@ class Cloze(Objective):
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         return {"cloze": lambda: ClozeHead(model.text.get_submodule("tokens"))}
 
-    def mask_captions(self, forward: Forward, ids: Tensor, mask: Tensor) -> Tensor | None:
-        masked, chosen = mask_tokens(ids, self.mask, forward.model.vocabulary)
-        states = forward.model.text.states(masked, mask)
-        forward.rows["cloze"] = (*forward.rows.get("cloze", ()), states[chosen], ids[chosen])
-        return states if self.shared_pass else None
-
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
-        groups = forward["cloze"]
-        states, truth = torch.cat(groups[::2]), torch.cat(groups[1::2])
-        return {"cloze": (forward.model.learned["cloze"](states), truth)}
+        """Hide tokens of each group of captions, in a forward pass of its own."""
+        states, truth = [], []
+        for ids, mask in forward.batch.groups():
+            masked, chosen = mask_tokens(ids, self.mask, forward.model.vocabulary)
+            states.append(forward.model.text.states(masked, mask)[chosen])
+            truth.append(ids[chosen])
+        return {"cloze": (forward.model.learned["cloze"](torch.cat(states)), torch.cat(truth))}
 
     def terms(self, step: Step) -> int:
         return len(step["cloze"][1])

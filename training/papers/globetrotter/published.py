@@ -24,7 +24,7 @@ class PublishedTransitive(Transitive):
     with r_ij the product α^x_ii α^x_jj moved and scaled to [0, 1] over the batch; all cosines unscaled.
     """
 
-    normalise: Literal["batch", "positives", "rows"] = "positives"
+    normalise: Literal["batch", "positives"] = "positives"
 
     def _alpha_of_view(self, view: Tensor, step: Step) -> Tensor:
         similarity = view @ view.T

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder
-from training.encoders.language_identifier import LanguageIdentifier
 from training.objectives.base import Forward, Objective, Step, Tables, named
+from training.papers.language_identifier import LanguageIdentifier
 
 
 class AdaptedSettings(EncoderSettings):
@@ -58,12 +58,6 @@ class Adapted(SentenceEncoder):
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """Maximum over the tokens (N, width)."""
         return states.masked_fill(mask[..., None] == 0, float("-inf")).amax(dim=1)
-
-    def word_table(self) -> Tensor:
-        """(languages, vocabulary, width): each token's adapted embedding in each language."""
-        words = self.tokens.weight.view(-1, self.vocabulary, self.width)
-        out: Tensor = words @ self.adaptations
-        return out
 
 
 @named("orthogonality")

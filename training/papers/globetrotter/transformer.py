@@ -27,7 +27,6 @@ class TransformerSettings(EncoderSettings):
     dropout: float = Field(default=0.1, ge=0, lt=1)
     max_tokens: int = Field(default=50, ge=4, le=512)
     pooling: Literal["first", "mean"] = "first"
-    attention_mask: bool = True
 
     @model_validator(mode="after")
     def _heads_divide(self) -> "TransformerSettings":
@@ -38,18 +37,14 @@ class TransformerSettings(EncoderSettings):
     def build(self, vocabulary: int, languages: int) -> "Transformer":
         return Transformer(self, vocabulary)
 
-    @property
-    def sees_padding(self) -> bool:
-        return not self.attention_mask
-
 
 class Transformer(SentenceEncoder):
     """Token ids and mask (N, T) -> token states (N, T, width), pooled (N, width).
 
     Tokens are embedded by a shared matrix, moved by a learned position vector (B.3); layers are those of
     `torch.nn.TransformerEncoder` (GELU, post-norm as in BERT). Pooling "first" reads the state of the [SEQ]
-    token that the tokenizer puts first, "mean" the mean over tokens. Without `attention_mask` pads are
-    attended to, as in the published code.
+    token that the tokenizer puts first, "mean" the mean over tokens. Pads are not attended to,
+    as they are in the published code.
     """
 
     def __init__(self, settings: TransformerSettings, vocabulary: int) -> None:
@@ -75,8 +70,7 @@ class Transformer(SentenceEncoder):
         """Contextual token states (N, T, width)."""
         position = torch.arange(ids.shape[1], device=ids.device)
         embedded = self.dropout(self.norm(self.tokens(ids) + self.positions(position)))
-        pads = (mask == 0) if self.settings.attention_mask else None
-        out: Tensor = self.layers(embedded, src_key_padding_mask=pads)
+        out: Tensor = self.layers(embedded, src_key_padding_mask=mask == 0)
         return out
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
@@ -84,7 +78,3 @@ class Transformer(SentenceEncoder):
         if self.settings.pooling == "first":
             return states[:, 0]
         return masked_mean(states, mask)
-
-    def word_table(self) -> Tensor:
-        """The token embeddings (vocabulary, width)."""
-        return self.tokens.weight

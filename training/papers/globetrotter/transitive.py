@@ -18,14 +18,13 @@ class Transitive(Contrastive):
     a sentence over its picture and a similar picture to that picture's sentence. α is a target: no gradient
     flows through it, as its two parts have losses of their own.
 
-    normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published
-    code); "rows" divides each row by its own Σ_j α_ij and averages over the rows that have any.
+    normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published code).
     visual_only: α from α^v alone, without the two α^x.
     A batch without any positive gives 0 (not 0/0).
     """
 
     margin: float = Field(default=0.4, ge=0, lt=1)
-    normalise: Literal["batch", "positives", "rows"] = "batch"
+    normalise: Literal["batch", "positives"] = "batch"
     visual_only: bool = False
 
     def __call__(self, step: Step) -> Tensor:
@@ -34,7 +33,9 @@ class Transitive(Contrastive):
         logits = unit_similarity(step.text, step.text) / self.temperature
         log_p = F.log_softmax(logits.masked_fill(itself, float("-inf")), dim=1).masked_fill(itself, 0)
         rows = -(alpha * log_p).sum(dim=1)
-        return self._reduce(rows, alpha.sum(dim=1))
+        if self.normalise == "batch":
+            return rows.mean()
+        return rows.sum() / alpha.sum().clamp(min=1e-6)
 
     @torch.no_grad()
     def alpha(self, step: Step) -> Tensor:
@@ -48,11 +49,3 @@ class Transitive(Contrastive):
             pair_similarity = (1 + (view * step.text).sum(dim=1)) / 2
             path = pair_similarity[:, None] * path * pair_similarity[None, :]
         return (path - self.margin).clamp(min=0) / (1 - self.margin)
-
-    def _reduce(self, rows: Tensor, positives: Tensor) -> Tensor:
-        if self.normalise == "batch":
-            return rows.mean()
-        if self.normalise == "positives":
-            return rows.sum() / positives.sum().clamp(min=1e-6)
-        has_positives = positives > 0
-        return (rows[has_positives] / positives[has_positives]).sum() / has_positives.sum().clamp(min=1)

@@ -9,19 +9,15 @@ from torch import Tensor, nn
 
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
-from training.encoders.language_identifier import LanguageIdentifier
+from training.papers.language_identifier import LanguageIdentifier
 from training.papers.mule.word_vectors import initial_word_vectors
 
 
 class UniversalSettings(EncoderSettings):
     """words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
     (512 and 1024 in the paper). dropout: on universal words.
-    vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language
-    without one starts with word vectors learned from the captions (training.papers.mule.word_vectors).
-    tune_words: whether word vectors are trained further.
     """
 
-    folder_key: ClassVar[str] = "vectors"
     tiny: ClassVar[tuple[str, ...]] = ("text.width=32", "text.words=24", "text.universal=32")
 
     encoder: Literal["universal"]
@@ -29,8 +25,6 @@ class UniversalSettings(EncoderSettings):
     universal: int = Field(default=512, ge=2)
     width: int = Field(default=1024, ge=2)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    vectors: str = ""
-    tune_words: bool = True
 
     def build(self, vocabulary: int, languages: int) -> "Universal":
         return Universal(self, vocabulary, languages)
@@ -50,7 +44,6 @@ class Universal(SentenceEncoder):
         self.vocabulary = vocabulary
         self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.words)
-        self.tokens.weight.requires_grad_(settings.tune_words)
         bound = settings.words**-0.5
         self.layers = nn.Parameter(torch.empty(languages, settings.words, settings.universal))
         nn.init.uniform_(self.layers, -bound, bound)
@@ -66,7 +59,7 @@ class Universal(SentenceEncoder):
     def initialise(self, data: TrainingData) -> None:
         """Fit the language identifier and set the word vectors."""
         self.identifier.fit(data)
-        vectors = initial_word_vectors(self.settings.vectors, data, self.settings.words)
+        vectors = initial_word_vectors(data, self.settings.words)
         self.tokens.weight.copy_(torch.from_numpy(np.concatenate(vectors)))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -83,9 +76,3 @@ class Universal(SentenceEncoder):
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """The LSTM's state after the last word (N, width)."""
         return last_states(self.lstm(states)[0], mask)
-
-    def word_table(self) -> Tensor:
-        """(languages, vocabulary, universal): each token's universal embedding in each language."""
-        words = self.tokens.weight.view(-1, self.vocabulary, self.settings.words)
-        out: Tensor = words @ self.layers + self.biases[:, None]
-        return out

@@ -1,81 +1,38 @@
-"""Initial word vectors of each language: from a fastText file if there is one, else from its sentences."""
+"""Initial word vectors of each language, learned from its sentences."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.sparse.linalg import svds
 
-from index.errors import DataError
 from training.data.training_data import TrainingData
 
 Vectors = NDArray[np.float32]
 Rows = Sequence[NDArray[np.int32]]
 CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
-OVERSAMPLED, POWERS = 10, 3  # of the random projection
 CONTEXT_POWER = 0.75  # the power of a context's frequency, as in word2vec
 
 
-def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Vectors]:
+def initial_word_vectors(data: TrainingData, width: int) -> list[Vectors]:
     """Word vectors of each language, in order: (vocabulary, width), zeros for words that have none.
 
-    Read from LANG.vec in `folder`; learned from its sentences for a language without the file, or if
-    `folder` is "". The mean length is 1 in each language, so that no
-    language outweighs another. DataError if the folder is missing or a file is not valid.
+    In place of fastText's, from Wikipedia, which the papers take. The mean length is 1 in each language, so
+    that no language outweighs another.
     """
-    vector_folder = Path(folder) if folder else None
-    if vector_folder and not vector_folder.is_dir():
-        raise DataError(f"text.vectors {folder}: no folder of that name, in the data or elsewhere")
-    tokenizer = data.tokenizer
-    words = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
-    sentences = {language: data.sentences.get(language, []) for language in data.languages}
-    vectors = word_vectors(vector_folder, words, sentences, width, data.seed)
-    return [_of_mean_length_one(rows) for rows in vectors.values()]
+    size = data.tokenizer.get_vocab_size()
+    learned = (
+        learn_vectors(data.sentences.get(language, []), size, width, data.seed + number)
+        for number, language in enumerate(data.languages)
+    )
+    return [_of_mean_length_one(rows) for rows in learned]
 
 
 def _of_mean_length_one(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1)
     nonzero = lengths > 0
     return vectors / lengths[nonzero].mean() if nonzero.any() else vectors
-
-
-def word_vectors(
-    folder: Path | None, words: Sequence[str], sentences: Mapping[str, Rows], width: int, seed: int
-) -> dict[str, Vectors]:
-    """Language -> (vocabulary, width), row i the vector of `words[i]`; zeros for absent words.
-
-    sentences: language -> token ids to learn from. folder: may have LANG.vec, which is reduced to `width`
-    principal components.
-    Raises DataError for a file that is not in fastText's format, or narrower than `width`.
-    """
-    vocabulary, vectors = {word: row for row, word in enumerate(words)}, {}
-    for number, (language, rows) in enumerate(sentences.items()):
-        file = folder / f"{language}.vec" if folder else None
-        if file and file.is_file():
-            vectors[language] = principal(read_vec(file, vocabulary, width), width)
-        else:
-            vectors[language] = learn_vectors(rows, len(words), width, seed + number)
-    return vectors
-
-
-def read_vec(file: Path, vocabulary: Mapping[str, int], width: int) -> Vectors:
-    """Read fastText's text format (`count d`, then a line a word): (vocabulary, d), zeros for others."""
-    try:
-        with file.open(encoding="utf-8", newline="\n") as lines:
-            dimension = int(lines.readline().split()[1])
-            if dimension < width:
-                raise DataError(f"{file} has {dimension} dimensions: take vectors of {width} or more")
-            vectors = np.zeros((len(vocabulary), dimension), np.float32)
-            for line in lines:
-                word, *values = line.rstrip().split(" ")
-                if word in vocabulary:
-                    vectors[vocabulary[word]] = np.asarray(values, np.float32)
-    except (OSError, ValueError, IndexError) as error:
-        raise DataError(f"{file} is not fastText's .vec format: {error}") from None
-    if not np.isfinite(vectors).all():
-        raise DataError(f"{file} has numbers that are not finite")
-    return vectors
 
 
 def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors:
@@ -87,27 +44,12 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
     counts = cooccurrences(rows, vocabulary)
     seen_words = np.flatnonzero(counts.sum(axis=1))
     vectors = np.zeros((vocabulary, width), np.float32)
-    if len(seen_words):
-        left_vectors, values = leading(
-            positive_information(counts[seen_words][:, seen_words]), min(width, len(seen_words)), seed
-        )
-        vectors[np.ix_(seen_words, np.arange(len(values)))] = left_vectors * np.sqrt(values)
+    rank = min(width, len(seen_words) - 1)  # all that svds gives
+    if rank > 0:
+        information = positive_information(counts[seen_words][:, seen_words])
+        left_vectors, values, _ = svds(information, rank, rng=np.random.default_rng(seed))
+        vectors[np.ix_(seen_words, np.arange(rank))] = (left_vectors * np.sqrt(values))[:, ::-1]
     return vectors
-
-
-def leading(matrix: csr_array, rank: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The first left singular vectors (n, rank) and singular values (rank,) of a square matrix.
-
-    By random projection with power iterations (Halko et al. 2011, algorithm 4.4).
-    """
-    width = min(matrix.shape[0], rank + OVERSAMPLED)
-    basis = np.random.default_rng(seed).standard_normal((matrix.shape[0], width))
-    for _ in range(POWERS):
-        basis = np.linalg.qr(matrix @ basis)[0]
-        basis = np.linalg.qr(matrix.T @ basis)[0]
-    basis = np.linalg.qr(matrix @ basis)[0]
-    inner, values, _ = np.linalg.svd((matrix.T @ basis).T, full_matrices=False)
-    return (basis @ inner)[:, :rank], values[:rank]
 
 
 def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:

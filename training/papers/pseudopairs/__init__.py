@@ -1,9 +1,9 @@
 """Kádár et al. 2019 (Bootstrapping Disjoint Datasets): captions of other pictures taken for translations.
 
-Its max-violation hinge, its GRU and its transfer of captions, the table [transfer] of a recipe.
+Its max-violation hinge, its GRU and its transfer of captions.
 """
 
 import training.papers.suppliers  # noqa: F401 (registers its own)
-from training.papers.pseudopairs import gru, hinge, transfer
+from training.papers.pseudopairs import gru, hinge, transferred
 
-__all__ = ["gru", "hinge", "transfer"]
+__all__ = ["gru", "hinge", "transferred"]

@@ -46,7 +46,3 @@ class GRU(SentenceEncoder):
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """The state after the last token (N, width)."""
         return last_states(states, mask)
-
-    def word_table(self) -> Tensor:
-        """The token embeddings (vocabulary, embedding)."""
-        return self.tokens.weight

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
-from training.encoders.language_identifier import LanguageIdentifier
+from training.papers.language_identifier import LanguageIdentifier
 from training.papers.mule.word_vectors import initial_word_vectors, principal
 from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
 
@@ -25,13 +25,11 @@ class HybridSettings(EncoderSettings):
     """kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
     kept_width: the width of these words' own vectors, which a layer per language maps to width `universal`.
     latent: how many latent tokens the other words may be assigned to (`pretraining`).
-    vectors: a folder (looked for below the data folder first) of fastText files LANG.vec; a language without
-    one starts with vectors of `vectors_width` learned from its sentences (training.papers.mule.word_vectors).
+    vectors_width: the width of the word vectors that all begins with (training.papers.mule.word_vectors).
     recurrent: how a sentence is represented: by the last state of a "gru" or "lstm", or by the "mean" of its
     words.
     """
 
-    folder_key: ClassVar[str] = "vectors"
     tiny: ClassVar[tuple[str, ...]] = (
         "text.kept=20",
         "text.kept_width=8",
@@ -47,7 +45,6 @@ class HybridSettings(EncoderSettings):
     kept_width: int = Field(default=50, ge=1)
     latent: int = Field(default=40_000, ge=1)
     universal: int = Field(default=512, ge=2)
-    vectors: str = ""
     vectors_width: int = Field(default=300, ge=2)
     recurrent: Literal["gru", "lstm", "mean"] = "gru"
     width: int = Field(default=512, ge=2)
@@ -139,13 +136,6 @@ class Hybrid(SentenceEncoder):
             return self.inner(states, mask)
         return last_states(self.reader(states)[0], mask)
 
-    def word_table(self) -> Tensor:
-        """(languages, vocabulary, universal): each token's universal embedding in each language."""
-        languages = torch.arange(self.rows.shape[1], device=self.rows.device)
-        return torch.stack(
-            [self._universal(self.rows[:, language][None], language[None])[0] for language in languages]
-        )
-
     def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *arguments: Any) -> None:  # noqa: ANN401
         """Resize `own` and `latent` to the checkpoint: their number of vectors depends on the data."""
         for name in ("own", "latent"):
@@ -163,7 +153,7 @@ def hybrid_words(
     Words are counted in all sentences, from which their vectors are learned; the latent vocabulary is learned
     from captions.
     """
-    vectors = initial_word_vectors(settings.vectors, data, settings.vectors_width)
+    vectors = initial_word_vectors(data, settings.vectors_width)
     sentences = [data.sentences.get(language, ()) for language in data.languages]
     counts = np.stack([_counts(rows, vocabulary) for rows in sentences], axis=1)
     assigned: Assignment | None = None
@@ -171,8 +161,7 @@ def hybrid_words(
         settings.kept is not None
         and (np.count_nonzero(counts[len(SPECIAL_TOKENS) :], axis=0) > settings.kept).any()
     ):
-        count = len(data.tokens)
-        captions = Sentences(data.tokens, data.language_places[:count], data.picture_places[:count])
+        captions = Sentences(data.tokens, data.language_places, data.picture_places)
         assigned = pretrain(
             vectors, captions, settings.latent, settings.universal, settings.pretraining, data.seed
         )

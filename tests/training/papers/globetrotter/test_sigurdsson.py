@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.training.encoders.sentences import spoken
+from tests.training.papers.sentences import spoken
 from tests.training.step_batches import rows, step_of
 from training.data.tokens import pad
 from training.objectives import Step
@@ -66,14 +66,6 @@ def test_neither_order_nor_pads_nor_neighbours_matter(sentence: list[int]) -> No
     mixed = sorted(sentence)
     alone = embed(sentence)[0]
     assert torch.allclose(embed(mixed, [4] * 12)[0], alone, atol=1e-6)
-
-
-def test_a_word_has_an_adapted_vector_in_each_language() -> None:
-    table = ENCODER.word_table().detach()
-    assert table.shape == (LANGUAGES, VOCABULARY, WIDTH)
-    for token, language in ((4, 0), (13, 1), (4, 1)):
-        row = ENCODER.tokens.weight[language * VOCABULARY + token] @ ENCODER.adaptations[language]
-        assert torch.allclose(table[language, token], row.detach(), atol=1e-6)
 
 
 def test_adaptations_begin_as_identities() -> None:

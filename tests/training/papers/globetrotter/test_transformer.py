@@ -24,7 +24,7 @@ def encoder(**settings: object) -> Transformer:
     return TransformerSettings.model_validate(table).build(VOCABULARY, 1).eval()
 
 
-MASKED, MEAN, UNMASKED = encoder(), encoder(pooling="mean"), encoder(attention_mask=False)
+MASKED, MEAN = encoder(), encoder(pooling="mean")
 
 
 def rows(tokens: list[list[int]]) -> list[np.ndarray]:
@@ -52,16 +52,6 @@ def test_padding_changes_nothing(model: Transformer, tokens: list[list[int]], pa
 def test_a_batch_equals_its_parts(model: Transformer, tokens: list[list[int]]) -> None:
     apart = torch.cat([embed(model, [row]) for row in tokens])
     assert torch.allclose(embed(model, tokens), apart, atol=1e-5)
-
-
-def test_without_the_mask_pads_are_attended_to_as_in_the_published_code() -> None:
-    short = [[5, 6, 7]]
-    moved = embed(UNMASKED, short, 4) - embed(UNMASKED, short)
-    assert moved.abs().max() > 1e-3
-    # Fed as much padding each time, it is a function of the sentence all the same.
-    assert torch.allclose(
-        embed(UNMASKED, short, 4), embed(UNMASKED, [*short, [*range(4, 11)]])[:1], atol=1e-5
-    )
 
 
 def test_the_order_of_words_matters() -> None:

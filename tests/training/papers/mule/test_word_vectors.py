@@ -1,12 +1,8 @@
-"""Word vectors: words in like contexts are alike, fastText's format is read, damage is told."""
-
-from pathlib import Path
+"""Word vectors: words in like contexts are alike."""
 
 import numpy as np
-import pytest
 
-from index.errors import DataError
-from training.papers.mule.word_vectors import cooccurrences, learn_vectors, read_vec, word_vectors
+from training.papers.mule.word_vectors import cooccurrences, learn_vectors
 
 
 def test_cooccurrences_are_counted_in_sentences_only() -> None:
@@ -28,24 +24,3 @@ def test_words_in_like_contexts_are_alike() -> None:
     cosines = unit @ unit.T
     assert cosines[:4, :4].min() > cosines[:4, 4:].max() + 0.3
     np.testing.assert_array_equal(found, learn_vectors(rows, 14, 6, seed=0))
-
-
-def test_a_fasttext_file_is_read_and_a_language_without_one_learns(tmp_path: Path) -> None:
-    (tmp_path / "de.vec").write_text("3 3\nhund 1 0 0\nkatze 0 3 0\nmaus 0 0 2\n", "utf-8")
-    words = ["<pad>", "hund", "dog", "katze"]
-    raw = read_vec(tmp_path / "de.vec", {word: row for row, word in enumerate(words)}, 2)
-    assert raw.tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 3, 0]]
-    rows = [np.asarray([1, 2, 3], np.int32)] * 3
-    found = word_vectors(tmp_path, words, {"de": rows, "en": rows}, 2, seed=0)
-    assert found["de"].shape == found["en"].shape == (4, 2)
-    assert not found["de"][2].any()
-    assert found["en"][2].any()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "not a header\n", "1 3\nhund 1 x 3\n", "1 3\nhund 1 2\n", "1 1\nhund 1\n"]
-)
-def test_a_malformed_file_is_reported(tmp_path: Path, text: str) -> None:
-    (tmp_path / "de.vec").write_text(text, "utf-8")
-    with pytest.raises(DataError, match=r"de\.vec"):
-        read_vec(tmp_path / "de.vec", {"hund": 0}, 2)

@@ -5,7 +5,13 @@ from torch import Tensor
 
 from tests.training.step_batches import batch, batches, near, rows, step_of, stepped
 from training.objectives import Step
-from training.papers.pseudopairs.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
+from training.papers.pseudopairs.hinge import (
+    CaptionHinge,
+    Hinge,
+    TransferredCaptionHinge,
+    TransferredHinge,
+    WholeHinge,
+)
 
 
 def by_hand(one: Tensor, other: Tensor, margin: float) -> float:
@@ -26,8 +32,11 @@ def test_the_formula_for_each_kind_of_pair(margin: float) -> None:
     assert found.item() == pytest.approx(expected, rel=1e-9)
     found = CaptionHinge(margin=margin)(step_of(text, (), partners=other))
     assert found.item() == pytest.approx(by_hand(text, other, margin), rel=1e-9)
-    found = MinedHinge(margin=margin)(step_of(text, (), mined=(third, other)))
-    assert found.item() == pytest.approx(by_hand(third, other, margin), rel=1e-9)
+    found = TransferredHinge(margin=margin)(step_of(text, (other,), transferred=third))
+    assert found.item() == pytest.approx(by_hand(other, third, margin), rel=1e-9)
+    top = step_of(text, (), transferred_top=third)
+    found = TransferredCaptionHinge(margin=margin, filter="top")(top)
+    assert found.item() == pytest.approx(by_hand(text, third, margin), rel=1e-9)
 
 
 def test_all_negatives_count_instead_of_the_hardest() -> None:
@@ -64,15 +73,6 @@ def test_a_step_brings_pairs_nearer_and_parts_them_from_their_nearest_rival() ->
 
     assert loss(after) < loss(before)
     assert gap(after) > gap(before)
-
-
-def test_nothing_mined_costs_nothing_and_can_be_gone_back_through() -> None:
-    text = rows(3, 2, 0).requires_grad_()
-    loss = MinedHinge()(step_of(text, ()))
-    loss.backward()  # type: ignore[no-untyped-call]
-    assert loss.item() == 0
-    assert text.grad is not None
-    assert not text.grad.any()
 
 
 def test_a_pair_that_is_right_by_the_margin_is_left_alone() -> None:

@@ -1,20 +1,82 @@
-"""Finds subwords that mean the same in two languages, as verified by pictures.
+"""A bag of subwords that languages share where pictures verify that they mean the same.
 
 A subword that two languages spell alike may mean the same (sofa) or not (die). It is shared if the captions
 that contain it show similar pictures in both languages; without that check, spelling alone would carry
 meaning from language to language.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.stats import false_discovery_control, norm
+from torch import Tensor
 
 from index.encoder.vectors import unit
+from training.data.training_data import TrainingData
+from training.encoders.bag import TokenMean, TokenMeanSettings
+from training.encoders.vision import VisionSettings
+from training.papers.language_identifier import LanguageIdentifier
 
 Rows = NDArray[np.int64]
+
+
+class VerifiedBagSettings(TokenMeanSettings):
+    """shared: the subwords of which two languages share the embedding: those that pictures verify, or none.
+    false_discovery_rate: the expected share of wrongly shared ones among them.
+    """
+
+    encoder: Literal["verified_bag"]
+    shared: Literal["verified", "none"] = "verified"
+    false_discovery_rate: float = Field(default=0.2, gt=0, lt=1)
+
+    def build(self, vocabulary: int, languages: int) -> "VerifiedBag":
+        return VerifiedBag(self, vocabulary, languages)
+
+    def requires(self, vision: VisionSettings) -> Iterator[str]:
+        if self.shared == "verified" and vision.space != "whitened":
+            yield 'text.shared = "verified" needs vision.space = "whitened"'
+
+
+class VerifiedBag(TokenMean):
+    """A token has an embedding in each language, some of which are the same; the mean of a sentence's.
+
+    The language of a sentence is identified from its tokens. `rows` (vocabulary, languages) is the row of a
+    token's embedding in `tokens`.
+    """
+
+    rows: Tensor
+
+    def __init__(self, settings: VerifiedBagSettings, vocabulary: int, languages: int) -> None:
+        super().__init__(settings, vocabulary * languages)
+        self.settings = settings
+        self.identifier = LanguageIdentifier(vocabulary, languages)
+        all_rows = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
+        self.register_buffer("rows", all_rows)
+
+    def initialise(self, data: TrainingData) -> None:
+        """Fit the language identifier, share where pictures agree."""
+        self.identifier.fit(data)
+        if self.settings.shared == "none":
+            return
+        vocabulary, languages = self.rows.shape
+        rows = verified_rows(
+            data.tokens,
+            data.language_places,
+            data.picture_places,
+            data.picture_space(),
+            shape=(vocabulary, languages),
+            false_discovery_rate=self.settings.false_discovery_rate,
+        )
+        self.rows.copy_(torch.from_numpy(rows))
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The embeddings (N, T, width) of tokens in the language of their sentence."""
+        return super().states(self.rows[ids, self.identifier(ids, mask)[:, None]], mask)
 
 
 def verified_rows(

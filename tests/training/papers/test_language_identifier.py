@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests.training.encoders.sentences import spoken
+from tests.training.papers.sentences import spoken
 from training.data.tokens import pad
-from training.encoders.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
+from training.papers.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
 
 CPU = torch.device("cpu")
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.

@@ -1,8 +1,11 @@
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from training.encoders.picture_verified import verified_rows
+from tests.training.papers.sentences import spoken
+from training.data.tokens import pad
+from training.papers.united.verified_bag import VerifiedBag, VerifiedBagSettings, verified_rows
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32
 SAME, FALSE_FRIEND, RARE = 4, 5, 6
@@ -21,10 +24,10 @@ def world(seed: int = 0) -> tuple[list[NDArray[np.int32]], Rows, Rows, NDArray[n
     space = unit(centres[scenes] + 0.15 * draw.normal(size=(len(scenes), WIDTH)))
     languages = np.arange(len(scenes)) % LANGUAGES
     tokens = []
-    for picture, (scene, spoken) in enumerate(zip(scenes, languages, strict=True)):
+    for picture, (scene, language) in enumerate(zip(scenes, languages, strict=True)):
         row = draw.integers(8, VOCABULARY, 6).tolist()
         row += [SAME] if scene == 0 else []
-        row += [FALSE_FRIEND] if scene == 1 + spoken else []
+        row += [FALSE_FRIEND] if scene == 1 + language else []
         row += [RARE] if picture in (0, 100, 101) else []
         tokens.append(np.array(row, np.int32))
     return tokens, languages, np.arange(len(scenes)), space
@@ -79,3 +82,52 @@ def test_languages_without_a_common_subword() -> None:
     languages = np.arange(20) % 2
     found = verified_rows(tokens, languages, np.arange(20), space, shape=(6, 2), false_discovery_rate=0.2)
     assert shared(found) == []
+
+
+@torch.no_grad()
+def embed(model: VerifiedBag, tokens: list[list[int]]) -> torch.Tensor:
+    out: torch.Tensor = model(*pad([np.asarray(row, np.int32) for row in tokens], torch.device("cpu")))
+    return out
+
+
+TOKENS = 40
+# Tokens 4 to 11 are more often the first language's, 12 to 19 the second's; 20 to 23 are in both alike.
+SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 24)]
+
+
+def apart() -> VerifiedBag:
+    torch.manual_seed(0)
+    model = VerifiedBagSettings.model_validate({"encoder": "verified_bag", "width": 8, "shared": "none"})
+    built = model.build(TOKENS, 2).eval()
+    built.initialise(spoken(SPOKEN, [0, 1, 0, 1]))
+    return built
+
+
+def test_apart_a_token_has_an_embedding_in_each_language() -> None:
+    model = apart()
+    table = model.tokens.weight.detach()
+    assert table.shape == (2 * TOKENS, 8)
+    found = embed(model, [[5, 20], [13, 20]])
+    first, second = table[[5, 20]], table[[TOKENS + 13, TOKENS + 20]]
+    assert torch.allclose(found, torch.stack([first.mean(dim=0), second.mean(dim=0)]), atol=1e-7)
+
+
+def test_apart_one_language_learns_nothing_for_another() -> None:
+    model = apart()
+    ids, mask = pad([np.array([5, 20], np.int32)], torch.device("cpu"))
+    model(ids, mask).sum().backward()
+    assert model.tokens.weight.grad is not None
+    assert model.tokens.weight.grad[:TOKENS].any()
+    assert not model.tokens.weight.grad[TOKENS:].any()
+
+
+def test_shared_tokens_have_one_embedding_for_both_languages() -> None:
+    model = apart()
+    model.rows[20] = 20
+    first, second = embed(model, [[5, 20]])[0], embed(model, [[13, 20]])[0]
+    table = model.tokens.weight.detach()
+    assert torch.allclose(first, (table[5] + table[20]) / 2, atol=1e-7)
+    assert torch.allclose(second, (table[TOKENS + 13] + table[20]) / 2, atol=1e-7)
+    again = apart()
+    again.load_state_dict(model.state_dict())
+    assert torch.equal(again.rows, model.rows), "part of the checkpoint"

@@ -1,0 +1,112 @@
+"""Pseudopairs: what is found by the run that comes before, and a run that is trained with them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer, models
+
+from index.encoder.vectors import unit
+from tests.training.tiny import BAG, recipe
+from training.data.captions import Caption, CaptionedPictures
+from training.data.training_data import TrainingData
+from training.loop.prepare import prepare
+from training.loop.run import Run, open_run
+from training.loop.training_loop import train
+from training.papers.pseudopairs.transferred import nearest, transferred
+from training.recipes.recipe import load_recipe
+
+# What differs from the tiny bag: Kádár et al.'s encoder, losses and picture branch.
+GRU = (
+    "name=tiny-gru",
+    "tokenizer.kind=words",
+    'text={"encoder": "gru", "embedding": 12, "width": 16, "max_tokens": 24, "start": "stages"}',
+    "vision.space=learned",
+    "head.pictures=linear",
+    'objectives={"hinge": {}, "transferred_hinge": {"filter": "bottom"}, "transferred_caption_hinge": {}}',
+    "stages=[{}]",
+    "optimiser.epochs=2",
+    "optimiser.learning_rate=1e-9",
+    "optimiser.warmup_steps=0",
+    "optimiser.schedule=constant",
+)
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("share", [1.0, 0.25, 0.75])
+def test_each_caption_gets_its_nearest_in_each_other_language(share: float) -> None:
+    draw = np.random.default_rng(0)
+    given = {code: unit(draw.standard_normal((n, 6))) for code, n in (("en", 40), ("de", 32), ("pt", 20))}
+    found = nearest(given, share)
+    assert set(found) == {(a, b) for a in given for b in given if a != b}
+    for (one, other), rows in found.items():
+        products = given[one] @ given[other].T
+        kept = np.sort(np.argsort(-products.max(axis=1))[: round(share * len(products))])
+        assert rows[:, 0].tolist() == kept.tolist(), "the most alike"
+        assert rows[:, 1].tolist() == products.argmax(axis=1)[kept].tolist()
+
+
+def test_a_picture_gets_what_its_captions_find_and_its_own_where_they_find_nothing() -> None:
+    """Caption i is the token 10 + i; of two pairs from English only the better one is kept."""
+    spoken = [(0, "en"), (0, "en"), (1, "de"), (2, "de")]
+    captions = CaptionedPictures(("a", "b", "c"), tuple(Caption(p, code, "x") for p, code in spoken))
+    vectors = unit(np.asarray([[1.0, 0.1], [0.3, 1.0], [0.0, 1.0], [1.0, 0.0]], np.float32))
+    tokens = [np.asarray([10 + i], np.int32) for i in range(4)]
+    data = TrainingData(
+        ("en", "de"), 0, Tokenizer(models.BPE()), captions, tokens,
+        embed=lambda rows: vectors[[int(row[0]) - 10 for row in rows]],
+    )  # fmt: skip
+    every = slice(0, 4)
+    for share, shown in ((1.0, [13, 12, 11, 10]), (0.5, [13, 11, 12, 10])):
+        supplied = transferred(data, share).part(np.arange(4), every, np.random.default_rng(0), CPU)
+        assert isinstance(supplied, tuple)
+        assert supplied[0][0][:, 0].tolist() == shown
+    anew = TrainingData(("en", "de"), 0, Tokenizer(models.BPE()), captions, tokens)
+    assert transferred(anew, 1.0).part(np.arange(4), every, np.random.default_rng(0), CPU) is None
+
+
+@pytest.fixture(scope="module")
+def tuned(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A finished run of GRU, and its stage beside it."""
+    folder = tmp_path_factory.mktemp("transferred")
+    return train(recipe(BAG, folder, *GRU), data, folder / "run")
+
+
+def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(tuned: Run) -> None:
+    before = open_run(tuned.folder.with_name("run-1"))
+    assert before.tokenizer_file.read_bytes() == tuned.tokenizer_file.read_bytes()
+    start, end = load_file(before.best_file), load_file(tuned.best_file)
+    assert start.keys() == end.keys()
+    assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start), "at hardly any rate"
+    first, second = (run.log_file.read_text("utf-8") for run in (before, tuned))
+    assert '"transferred_hinge": 0.0' in first, "there is nothing yet to find anything with"
+    assert '"transferred_hinge": 0.0' not in second
+    assert '"transferred_caption_hinge": 0.0' not in second
+
+
+def test_a_resumed_run_finds_the_same(tuned: Run, data: Path) -> None:
+    (one, two) = (prepare(tuned, data).suppliers["transferred_bottom"] for _ in range(2))
+    rows = np.arange(30)
+    drawn = [supplier.part(rows, slice(0, 30), np.random.default_rng(1), CPU) for supplier in (one, two)]
+    assert isinstance(drawn[0], tuple)
+    assert isinstance(drawn[1], tuple)
+    assert torch.equal(drawn[0][0][0], drawn[1][0][0])
+
+
+def test_the_papers_recipe_pretrains_in_its_stage_alone() -> None:
+    whole = load_recipe("pseudopairs-small")
+    (before,) = whole.staged()
+    start = load_recipe("pseudopairs-start-small")
+    assert (before.schedule, before.text) == (start.schedule, start.text)
+    assert before.objectives.keys() == {*start.objectives, "transferred_hinge"}
+    assert not whole.schedule.pretraining
+    assert set(whole.objectives) == {"hinge", "transferred_hinge"}
+
+
+def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
+    settings = ("optimiser.learning_rate=1e-12", "optimiser.epochs=50", "run.patience=3", "text.start=")
+    still = train(recipe(BAG, tmp_path, *GRU, *settings), data, tmp_path / "run")
+    result = still.result()
+    assert result["epochs"] == result["best_epoch"] + 3 < 50

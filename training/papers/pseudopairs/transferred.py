@@ -1,0 +1,78 @@
+"""Captions transferred between pictures of different languages (Kádár et al. 2019, 2.2): pseudopairs.
+
+A run goes on from one that was trained without them (`text.start`). For each caption the nearest ones in the
+other languages, by that run's encoder, take part as if they were captions of its picture.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from training.data.auxiliary import SUPPLIERS, Supplier
+from training.data.training_data import TrainingData
+from training.mining.mutual import BLOCK
+from training.papers.suppliers import DrawnCaptions
+
+Numbers = NDArray[np.int64]
+Vectors = NDArray[np.float32]
+
+# How an objective filters the pairs of each two languages: the most alike, or all but the least alike.
+KEPT_SHARES = {"none": 1.0, "top": 0.25, "bottom": 0.75}
+
+
+def supplied(kept: str) -> str:
+    """The name of the auxiliary input with the captions that a filter keeps."""
+    return "transferred" if kept == "none" else f"transferred_{kept}"
+
+
+class Nothing(Supplier):
+    """Supplies nothing: a run that begins anew has no encoder to find anything with."""
+
+    def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> None:
+        return None
+
+
+def transferred(data: TrainingData, share: float) -> Supplier:
+    """Supply a caption that was transferred to each caption's picture; itself where there is none."""
+    if data.embed is None:
+        return Nothing()
+    numbers: dict[str, list[int]] = {}
+    for number, caption in enumerate(data.captions.captions):
+        numbers.setdefault(caption.language, []).append(number)
+    vectors = {code: data.embed([data.tokens[i] for i in rows]) for code, rows in numbers.items()}
+    choices: list[list[int]] = [[] for _ in data.captions.captions]
+    for (first, second), pairs in nearest(vectors, share).items():
+        for i, j in pairs:
+            choices[numbers[first][i]].append(numbers[second][j])
+    return DrawnCaptions([found or [number] for number, found in enumerate(choices)], data.tokens)
+
+
+def nearest(vectors: Mapping[str, Vectors], share: float) -> dict[tuple[str, str], Numbers]:
+    """Find each sentence's nearest one in every other language, and keep the `share` of them most alike.
+
+    vectors: language -> (n, d) unit rows. Returns (language, other) -> (m, 2) rows, in the order of the
+    sentences.
+    """
+    found = {}
+    for first, second in permutations(vectors, 2):
+        best, cosines = _nearest(vectors[first], vectors[second])
+        kept = np.sort(np.argsort(-cosines, kind="stable")[: round(share * len(cosines))])
+        found[first, second] = np.stack([kept, best[kept]], axis=1)
+    return found
+
+
+def _nearest(queries: Vectors, candidates: Vectors) -> tuple[Numbers, Vectors]:
+    """For each query (n, d) the row of the candidate (m, d) with the highest cosine, and that cosine."""
+    best, cosines = np.empty(len(queries), np.int64), np.empty(len(queries), np.float32)
+    for start in range(0, len(queries), BLOCK):
+        block = queries[start : start + BLOCK] @ candidates.T
+        best[start : start + BLOCK] = block.argmax(axis=1)
+        cosines[start : start + BLOCK] = block.max(axis=1)
+    return best, cosines
+
+
+SUPPLIERS |= {supplied(kept): partial(transferred, share=share) for kept, share in KEPT_SHARES.items()}
