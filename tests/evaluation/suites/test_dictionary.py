@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from evaluation.suites.words import (
@@ -45,7 +44,7 @@ def test_a_file_that_is_no_dictionary_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
-    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0), np.eye(6, dtype=np.float32))
+    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0))
     score = score_dictionary(Dictionary("x", "y", [("p", "q")]), {"x": vocabulary, "y": vocabulary})
     assert (score.n, score.measures) == (0, {"coverage": 0.0})
 
