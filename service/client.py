@@ -121,9 +121,9 @@ class Client:
         params = _given(text=text, source=source, target=_list(target) or None, begin=begin, count=count)
         return self._call("GET", "concordance", Concordance, params=params)
 
-    def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
-        """List pictograms to caption in a new language, those first that represent the others best."""
-        return self._call("GET", "teach/pictures", TeachingPictures, params=_given(count=count))
+    def teaching_pictures(self, count: int | None = None, like: str | None = None) -> TeachingPictures:
+        """List pictograms to caption in a new language: those to begin with, or those nearest to a text."""
+        return self._call("GET", "teach/pictures", TeachingPictures, params=_given(count=count, like=like))
 
     def translate_file(
         self, path: Path, out: Path, target: str, *, source: str | None = None, fuzzy: bool | None = None

@@ -128,3 +128,8 @@ def emoji(code: str) -> str:
     """The characters of code points such as 1f415, to be shown as a picture."""
     characters = "".join(chr(int(point, 16)) for point in code.split("-"))
     return characters + EMOJI_PRESENTATION if len(characters) == 1 else characters
+
+
+def code_of(emoji: str) -> str:
+    """The code points of an emoji, such as 1f415; without the presentation that `emoji` adds."""
+    return "-".join(f"{ord(character):x}" for character in emoji.removesuffix(EMOJI_PRESENTATION))

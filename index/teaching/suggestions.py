@@ -3,19 +3,30 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, emoji, family
+from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
 from index.encoder.taught import spelled
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
 TEACHING_PICTURES = 300  # listed at most
-# In the Unicode names of signs that stand for themselves, which nobody could say a name of.
-SIGN_NAMES = re.compile(r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE)\b")
+# In the Unicode names of signs that stand for themselves, which are no words of everyday speech.
+SIGN_NAMES = re.compile(
+    r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE|MODIFIER|CIRCLE|SQUARE|DIAMOND|SUIT|CIRCLED"
+    r"|SIGN|SYMBOL|MARK|BUTTON|ASTERISK|STAR OF DAVID|IDEOGRAPH|ARIES|TAURUS|GEMINI|CANCER|LEO|VIRGO|LIBRA"
+    r"|SCORPIUS|SAGITTARIUS|CAPRICORN|AQUARIUS|PISCES|OPHIUCHUS)\b"
+)
+# What every language has words for and people ask for first: people, the body, what one does, animals, food,
+# things of the house, the weather, places, feelings.
+FIRST_PICTURES = (
+    "🧑👩👨👶👧👦👵👴👪💧🐕🐈✋🍽🏠🛏🚪🔥☀🌙⭐🌧❄🌳🌸🍃⛰🌊🏖🐄🐎🐐🐑🐖🐔🐦🐟🐍🐁🐝"
+    "🐜🥚🥛🍞🍚🥩🍎🍌🍅🌽🥔🧅🥕🧂🍬☕🍵👁👂👃👄🦷👅🦵🦶❤🩸🚶🏃💃🏊😴🛌🤰🤱👮👕👖👗👞"
+    "🧢🪑🔪🥄🪣🧹🧺🔑💡📖✏🎵🥁⚽💰🎁☎🚗🚌🚲⛵✈🌉🏫🏥🏪⛪🕌😀😢😡😨🤒🤕💊"
+)
 RARE_COUNT = 1  # how often a rare word occurs
 
 
@@ -43,17 +54,30 @@ def suggestions(
     return [pictures.names[row] for row in chosen]
 
 
-def ordered(pictures: Pictures, count: int) -> list[str]:
-    """The names of `count` pictures to begin with, those that represent the others best first."""
-    return [pictures.names[row] for row in _uncovered(pictures, [], count)]
-
-
 def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
-    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept, and no signs."""
-    first = {family(code): row for row, code in reversed(list(enumerate(pictograms.codes)))}
-    rows = sorted(row for row in first.values() if not is_sign(pictograms.codes[row]))
+    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept, and no signs.
+
+    FIRST_PICTURES, and then those that represent the others best.
+    """
+    wanted = {family(code_of(sign)): place for place, sign in enumerate(FIRST_PICTURES)}
+    by_length = sorted(range(len(pictograms.codes)), key=lambda row: -len(pictograms.codes[row]))
+    plainest = {family(pictograms.codes[row]): row for row in by_length}  # the shortest of each concept
+    rows = sorted(row for row in plainest.values() if not is_sign(pictograms.codes[row]))
     plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
-    return [(f"{PICTOGRAM_SET}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
+    places = [wanted.get(family(code), len(wanted)) for code in plain.names]
+    chosen = sorted((row for row in range(len(rows)) if places[row] < len(wanted)), key=places.__getitem__)
+    chosen += _uncovered(plain, chosen, TEACHING_PICTURES - len(chosen))
+    return _shown(plain.names[row] for row in chosen)
+
+
+def pictures_like(pictograms: Pictograms, vector: NDArray[np.float32]) -> list[tuple[str, str]]:
+    """List the pictograms nearest to a text's unit vector (d,), (SET/NAME, emoji), best first."""
+    nearest = np.argsort(-(pictograms.vectors @ vector), kind="stable")[:TEACHING_PICTURES].tolist()
+    return _shown(pictograms.codes[row] for row in nearest)
+
+
+def _shown(codes: Iterable[str]) -> list[tuple[str, str]]:
+    return [(f"{PICTOGRAM_SET}/{code}", emoji(code)) for code in codes]
 
 
 def is_sign(code: str) -> bool:

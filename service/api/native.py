@@ -70,13 +70,20 @@ async def teaching_pictures(
     count: Annotated[
         int, Query(ge=1, le=MOST_PICTURES, description="Highest number of pictures.")
     ] = MOST_PICTURES,
+    like: Annotated[
+        str | None,
+        Query(
+            max_length=limits.MAX_WORD_CHARACTERS,
+            description="A text in a language that the encoder knows: the pictures nearest to it come first.",
+        ),
+    ] = None,
 ) -> TeachingPictures:
     """List what to caption first to teach the encoder a language (`teach` of POST /admin/jobs).
 
     The list is empty if the encoder carries no pictograms.
     """
     engine = await get_engine(request)
-    ordered = await engine.teaching_pictures()
+    ordered = await engine.teaching_pictures(like)
     return TeachingPictures(
         model=engine.translator.model,
         index=engine.translator.version,

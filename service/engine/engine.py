@@ -15,7 +15,8 @@ from index.answers.respond import Step
 from index.answers.translator import Translator
 from index.confidence import MIN_CONFIDENCE
 from index.errors import StoreError
-from index.teaching.suggestions import teaching_pictures
+from index.teaching.suggestions import pictures_like, teaching_pictures
+from index.text.normalisation import clean
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
 from service.http.problems import overloaded, store_unreachable
@@ -81,9 +82,9 @@ class Engine:
         (result,) = await self._compute(run, {object(): act}, self._slow_batcher)
         return cast(Outcome, result)
 
-    async def teaching_pictures(self) -> list[tuple[str, str]]:
-        """The encoder's pictograms with their emoji, those most representative of the others first."""
-        return await self.run_slow(lambda: self._ordered_pictures)
+    async def teaching_pictures(self, like: str | None = None) -> list[tuple[str, str]]:
+        """The encoder's pictograms with their emoji: those to caption first, or the nearest to a text."""
+        return await self.run_slow(lambda: self._pictures_like(like) if like else self._ordered_pictures)
 
     def warm_up(self) -> None:
         """Search once in each language, so that the first request need not wait for pages of the index."""
@@ -130,3 +131,7 @@ class Engine:
     def _ordered_pictures(self) -> list[tuple[str, str]]:
         pictograms = self.translator.pictograms
         return teaching_pictures(pictograms) if pictograms else []
+
+    def _pictures_like(self, text: str) -> list[tuple[str, str]]:
+        pictograms = self.translator.pictograms
+        return pictures_like(pictograms, self.translator.encode([clean(text)])[0]) if pictograms else []

@@ -97,7 +97,7 @@ class TeachingPictures(Response):
     """Pictograms to caption in a new language."""
 
     results: list[TeachingPicture] = Field(
-        description="The pictograms; those that represent the others best come first."
+        description="The pictograms; those to begin with, or nearest to `like`, come first."
     )
 
 

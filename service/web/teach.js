@@ -8,14 +8,18 @@ const MIN_LINES = 10; // fewer teach nothing
 const LANGUAGE_CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
 const STORAGE_PREFIX = "teach:"; // followed by the language code: the key of what was typed
 
-const state = { pictures: [], shown: 0, code: "", typed: {} };
+const SEARCH_PAUSE = 300; // milliseconds after the last letter of a search
+
+const state = { first: [], pictures: [], shown: 0, code: "", typed: {}, emoji: {} };
 const part = {};
 
 // taught: called when the index has one more language.
 export function teachView(languages, taught) {
   Object.assign(state, { languages, taught });
   part.code = element("input", { id: "teach-code", type: "text", maxlength: "11", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    form: "teaching", placeholder: "eo", required: "" });
+    form: "teaching", placeholder: "gn", required: "", "aria-describedby": "teach-code-told" });
+  part.told = element("p", { id: "teach-code-told", class: "quiet", role: "status" });
+  part.search = element("input", { id: "teach-search", type: "text", maxlength: "100", autocomplete: "off", dir: "auto", placeholder: "dog" });
   part.cards = element("ul", { class: "wall taught" });
   part.status = element("p", { class: "quiet", role: "status" });
   part.more = element("button", { type: "button", class: "plain", onclick: showMore }, "More pictures");
@@ -24,7 +28,13 @@ export function teachView(languages, taught) {
   part.start = element("button", { class: "go", form: "teaching" }, "Teach");
   part.going = element("div", { class: "going" });
   part.trying = element("section", { class: "view", hidden: "" });
-  part.code.addEventListener("change", recall);
+  part.dictionary = element("section", { class: "dictionary" });
+  part.code.addEventListener("input", recall);
+  let pause;
+  part.search.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(search, SEARCH_PAUSE);
+  });
   document.getElementById("teaching").onsubmit = (event) => {
     event.preventDefault();
     teach();
@@ -33,27 +43,48 @@ export function teachView(languages, taught) {
     element("section", { class: "view" }, element("h2", {}, "Teach a language"),
       element("p", {}, "Say what the pictures are called in a language that is not here yet, and if you like a phrase about each. "
         + "Thirty are a beginning, three hundred are good. What you type stays in this browser until you teach it."),
-      element("div", { class: "fields" }, field("Its code, such as eo or qu", part.code)),
-      part.cards, part.status, part.more),
+      element("div", { class: "fields" }, field("Its code, such as gn or wo", part.code),
+        field("Find a picture, in a language that is here", part.search)),
+      part.told, part.cards, part.status, part.more),
     element("section", { class: "view" }, part.count,
       element("div", { class: "fields" }, field("Admin key", part.key), part.start,
-        element("button", { type: "button", class: "plain", onclick: download }, "Download as TSV")), part.going),
-    part.trying,
+        element("button", { type: "button", class: "plain", onclick: download }, "Download as TSV"),
+        element("button", { type: "button", class: "plain", onclick: downloadCards }, "Flash cards (TSV)"),
+        element("button", { type: "button", class: "plain", onclick: () => window.print() }, "Print a picture dictionary")), part.going),
+    part.trying, part.dictionary,
   ];
 }
 
 // Loads the pictures when the tab is first opened.
 export async function beginTeaching() {
-  if (state.pictures.length) return;
+  if (state.first.length) return;
+  await load("teach/pictures");
+  state.first = state.pictures;
+  count();
+}
+
+async function load(path) {
   part.status.textContent = "Looking …";
   try {
-    state.pictures = (await ask("teach/pictures")).results;
-    part.status.textContent = state.pictures.length ? "" : "The encoder of this index carries no pictures to teach with.";
-    showMore();
-    count();
+    const { results } = await ask(path);
+    part.status.textContent = results.length ? "" : "The encoder of this index carries no pictures to teach with.";
+    show(results);
   } catch (error) {
     part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;
   }
+}
+
+function show(pictures) {
+  for (const { picture, emoji } of pictures) state.emoji[picture] = emoji;
+  Object.assign(state, { pictures, shown: 0 });
+  part.cards.replaceChildren();
+  showMore();
+}
+
+async function search() {
+  const text = part.search.value.trim();
+  if (!text) return show(state.first);
+  await load(`teach/pictures?${new URLSearchParams({ like: text })}`);
 }
 
 function showMore() {
@@ -90,17 +121,19 @@ function keep() {
   }
 }
 
-// Shows the lines of the language whose code was entered; lines typed before any code belong to the first one.
+// Shows the lines of the language whose code was entered. If it has none, what was typed is taken for its own.
 function recall() {
   const code = LANGUAGE_CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
-  if (!code || code === state.code) return;
+  const known = state.languages.find((language) => language.code === code);
+  part.told.textContent = known ? `${known.name} (${code}) is here already: give the code of another language.` : "";
+  if (!code || known || code === state.code) return;
   let kept = {};
   try {
     kept = JSON.parse(localStorage.getItem(STORAGE_PREFIX + code)) ?? {};
   } catch {
     // Storage is blocked, or has nothing.
   }
-  state.typed = state.code ? kept : { ...kept, ...state.typed };
+  if (Object.keys(kept).length || !state.code) state.typed = state.code ? kept : { ...kept, ...state.typed };
   state.code = code;
   for (const input of part.cards.querySelectorAll("input")) {
     input.value = state.typed[input.dataset.picture]?.[Number(input.dataset.row)] ?? "";
@@ -116,12 +149,29 @@ function lines() {
 function count() {
   const many = lines().length;
   part.count.textContent = many === 1 ? "1 line typed." : `${many} lines typed.`;
+  part.dictionary.replaceChildren(...named().map(({ emoji, name, phrase }) => element("figure", {}, element("span", { class: "seen" }, emoji),
+    element("figcaption", { dir: "auto", lang: state.code }, element("strong", {}, name), phrase))));
 }
 
+// What was typed, picture by picture.
+function named() {
+  return Object.entries(state.typed).map(([picture, [name, phrase]]) => ({ picture, emoji: state.emoji[picture] ?? "", name: name.trim(), phrase: phrase.trim() }))
+    .filter(({ name, phrase }) => name || phrase);
+}
+
+// Captions, as `passepartout learn-language --captions` reads them.
 function download() {
-  const table = lines().map(({ picture, text }) => `${picture}\t${text}\n`).join("");
+  save("captions", lines().map(({ picture, text }) => [picture, text]));
+}
+
+function downloadCards() {
+  save("cards", named().map(({ emoji, name, phrase }) => [emoji, name, phrase]));
+}
+
+function save(name, rows) {
+  const table = rows.map((row) => `${row.map((cell) => cell.replace(/\s+/g, " ")).join("\t")}\n`).join("");
   const address = URL.createObjectURL(new Blob([table], { type: "text/tab-separated-values" }));
-  element("a", { href: address, download: `captions.${LANGUAGE_CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
+  element("a", { href: address, download: `${name}.${LANGUAGE_CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
@@ -129,7 +179,8 @@ function download() {
 
 async function teach() {
   const language = part.code.value.trim(), captions = lines();
-  if (!LANGUAGE_CODE.test(language)) return refuse(part.code, "Give the language's code, such as eo, qu or zh-Hant.");
+  if (!LANGUAGE_CODE.test(language)) return refuse(part.code, "Give the language's code, such as gn, wo or zh-Hant.");
+  if (part.told.textContent) return refuse(part.code, part.told.textContent);
   if (captions.length < MIN_LINES) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${MIN_LINES} pictures or more.`);
   const text = element("p", { role: "status" }, "Waiting for a worker …");
   part.going.replaceChildren(text);

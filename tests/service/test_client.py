@@ -61,6 +61,7 @@ def test_pictures_to_teach_with(address: str) -> None:
         pictures = client.teaching_pictures()
         assert "pictograms/1f415" in {one.picture for one in pictures.results}
         assert client.teaching_pictures(1).results == pictures.results[:1]
+        assert client.teaching_pictures(1, like="Two horses").results[0].picture == "pictograms/1f40e"
         near = client.sentences(DOG, "de", source="en", include=["near", "pictograms"])
         assert near.results[0].pictograms
 

@@ -82,6 +82,38 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     shoot(page, "taught-phone")
 
 
+def test_the_code_is_checked_as_it_is_entered_and_changing_it_keeps_what_was_typed(page: Page) -> None:
+    code = page.get_by_label("Its code")
+    code.fill("de")
+    expect(page.get_by_text("German (de) is here already")).to_be_visible()
+    code.fill("ep")
+    expect(page.get_by_text("is here already")).to_be_hidden()
+    fill(page)
+    code.fill("eo")
+    expect(page.get_by_text("12 lines typed.")).to_be_visible()
+    expect(page.locator(f'input[data-picture="pictograms/{DRAWN["dog"]}"]').first).to_have_value("hundo")
+
+
+def test_a_picture_is_found_and_what_was_typed_is_printed_and_learned_by_heart(page: Page) -> None:
+    page.get_by_label("Its code").fill("eo")
+    page.get_by_label("Find a picture").fill("Two horses")
+    first = page.locator("#teach .card input").first
+    expect(first).to_have_attribute("data-picture", f"pictograms/{DRAWN['horse']}")
+    first.fill("ĉevalo")
+    page.get_by_label("Find a picture").fill("")
+    expect(page.locator("#teach .card")).to_have_count(len(DRAWN))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Flash cards").click()
+    assert download.value.suggested_filename == "cards.eo.tsv"
+    emoji, name, phrase = download.value.path().read_text("utf-8").rstrip("\n").split("\t")
+    assert (emoji.rstrip("\ufe0f"), name, phrase) == ("🐎", "ĉevalo", "")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("figure")).to_have_text("🐎\ufe0fĉevalo")
+    expect(page.get_by_label("Its code")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Passepartout")).to_be_hidden()
+    shoot(page, "dictionary")
+
+
 def test_captions_that_cannot_be_learned_are_reported(page: Page, stage: Stage) -> None:
     page.get_by_role("button", name="Teach", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Give the language's code")
