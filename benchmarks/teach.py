@@ -24,7 +24,7 @@ from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.examples import read_captions as read_examples
-from index.teaching.learn_language import Given, learn_language
+from index.teaching.learn_language import learn_language
 from index.teaching.subword_regression import Recall, places_among
 
 STORYBOOKS = "storybooks"
@@ -55,7 +55,7 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
     examples = read_examples(table, code, pictures)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()
-        learn_language(bundle, code, Given([examples]), pictures, Path(folder) / "taught")
+        learn_language(bundle, code, [examples], pictures, Path(folder) / "taught")
         seconds = time.process_time() - begin
         encoders = {
             "taught": TextEncoder(open_bundle(Path(folder) / "taught")),

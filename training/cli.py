@@ -137,7 +137,6 @@ def import_(
 @click.option(
     "--pairs", type=PATH_TYPE, help="TSV: a text in the new language, and its translation into another."
 )
-@click.option("--sentences", type=PATH_TYPE, help="Sentences in the new language, one a line, to mine in.")
 @click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
 def learn_language(
     bundle: Path,
@@ -146,7 +145,6 @@ def learn_language(
     folder: Path | None,
     backbone: str,
     pairs: Path | None,
-    sentences: Path | None,
     out: Path,
 ) -> None:
     """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
@@ -156,8 +154,8 @@ def learn_language(
     from index.encoder.bundle import open_bundle
     from index.encoder.pictures import Pictures
     from index.encoder.text_encoder import TextEncoder
-    from index.teaching.examples import lines_of, names_of, read_captions, read_pairs, read_sentences
-    from index.teaching.learn_language import Given, check_language
+    from index.teaching.examples import lines_of, names_of, read_captions, read_pairs
+    from index.teaching.learn_language import check_language
     from index.teaching.learn_language import learn_language as learn
     from index.teaching.report import report, summary
 
@@ -167,7 +165,7 @@ def learn_language(
     if folder is not None and captions is None:
         raise UsageError("--pictures: give --captions, a table of their names and texts")
     if captions is None and pairs is None:
-        raise UsageError("give --captions or --pairs: sentences alone have nothing to begin with")
+        raise UsageError("give --captions or --pairs")
     if folder is not None and captions is not None:
         from training.export.picture_space import with_own_pictures
 
@@ -181,8 +179,7 @@ def learn_language(
         examples.append(read_captions(lines_of(captions), str(captions), pictures, known))
     if pairs is not None:
         examples.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
-    mined = read_sentences(lines_of(sentences), str(sentences)) if sentences is not None else []
-    learned = learn(opened, code, Given(examples, mined), pictures, out)
+    learned = learn(opened, code, examples, pictures, out)
     described = out.with_name(f"{out.name}.report.md")
     described.write_text(report(learned), "utf-8")
     click.echo(f"{out}: {summary(learned)}")

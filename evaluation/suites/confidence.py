@@ -25,13 +25,12 @@ from index.confidence.models import calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.progress import Progress
-from index.storage.options import DEDUPLICATION_ONLY, Options
+from index.storage.options import DEDUPLICATION_ONLY
 from index.text.normalisation import SENTENCE_ENDS, clean
 
 LEFT_OUT_EVERY = 4  # one in so many lines is left out of an index
 QUESTIONS_PER_PAIR = 300  # in each pair with an answer, and as many without; fewer if there are few lines
 MOST_LINES = 1 << 20
-OPTIONS = Options(phrases=False)  # phrases are not measured
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
         # Lines keep their numbers, by which their IDs identify them.
         kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
         files[code].write_text("\n".join(kept) + "\n", "utf-8")
-    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY, options=OPTIONS)
+    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY)
     return Translator.open(work / "index")
 
 

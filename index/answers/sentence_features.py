@@ -151,7 +151,7 @@ def _parts(
     """Yield the lengths, word rows and numbers of each batch of texts."""
     numbering, first = Numbering(), 0
     for entry in vocabulary:
-        _ = numbering[entry]  # phrases, too, but no word of a text is one
+        _ = numbering[entry]
     counting = np.zeros(0, bool)  # by word: whether a number may start with it
     current: list[Any] = []
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from index.build.corpus import Corpus, sources_of
 from index.build.encoding import Pool
 from index.build.job import LOCAL_ENGINE, Engine, Job, save_array
-from index.build.lexicon import choose_words, count_language, detector_of, write_words
+from index.build.lexicon import choose_words, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
 from index.build.reading import read_corpus, vectors_of
@@ -142,11 +142,10 @@ class _Build:
             self.entries = read_corpus(
                 job, plan.corpus, plan.cleaning, pool, plan.previous, own_ids=plan.own_ids
             )
-            counted = {code: count_language(job, code, pool, plan.options.phrases) for code in self.entries}
+            counted = {code: word_counts(job, code, pool) for code in self.entries}
         self._index_sentences()
         self._index_words(counted)
-        words = {code: found for code, (found, _) in counted.items()}
-        detector = detector_of(job.encoder, words)
+        detector = detector_of(job.encoder, counted)
         save_array(job.path(DETECTOR), detector.table)
         manifest = IndexManifest(
             version=version,
@@ -182,13 +181,11 @@ class _Build:
         for code, search in settings.items():
             self._update(code, search=search)
 
-    def _index_words(self, counted: Mapping[str, tuple[Counter[str], Mapping[str, int]]]) -> None:
+    def _index_words(self, counted: Mapping[str, Counter[str]]) -> None:
         """Choose words among those of corpora and training, and write their vector indexes."""
         chosen = {
-            code: choose_words(
-                words + training_words(self.job.bundle, code), phrases, self.plan.options.least_count
-            )
-            for code, (words, phrases) in counted.items()
+            code: choose_words(words + training_words(self.job.bundle, code), self.plan.options.least_count)
+            for code, words in counted.items()
         }
         vectors = write_words(
             self.job, chosen, {code: entry.sentences for code, entry in self.entries.items()}
@@ -196,9 +193,8 @@ class _Build:
         settings = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(words) for code, words in chosen.items()}
         write_neighbourhoods(self.job, ".words", sizes, settings, "words")
-        for code, words in chosen.items():
-            phrases = sum(" " in word for word in words)
-            self._update(code, words=sizes[code], phrases=phrases, word_search=settings[code])
+        for code, words in sizes.items():
+            self._update(code, words=words, word_search=settings[code])
 
     def _update(self, code: str, **fields: object) -> None:
         """Set fields of a language's entry in the manifest."""

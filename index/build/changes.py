@@ -12,7 +12,7 @@ from index.build.corpus import Corpus
 from index.build.job import LOCAL_ENGINE, Engine
 from index.build.previous_version import PreviousVersion
 from index.build.quick_change import MOST_CHANGED, change_quickly, is_quick
-from index.encoder.bundle import Bundle, open_index_encoder
+from index.encoder.bundle import open_index_encoder
 from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source
 from index.formats.sentence import Sentence
@@ -30,7 +30,6 @@ def change_index(
     replace: Sequence[Source] = (),
     delete: Collection[str] = (),
     own_ids: bool = False,
-    encoder: Bundle | None = None,
     threads: int = 1,
     base: str | None = None,
     job: str | None = None,
@@ -40,13 +39,12 @@ def change_index(
     """Publish a new version with changes to the one served; return its manifest.
 
     Sentences of `replace` replace the text and metadata of those with the same ids, LANG:ID; translations
-    stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `encoder`: raise unless the
-    index was made with it. `base`: the version to change. `job`: who asks; if a version was made for the
-    same job, it is the result. `quick`: whether few changes are kept beside the large files
-    (quick_change.py), by default in an index of QUICK_FROM sentences; without any change, what was kept
-    beside them is merged. Raises UsageError for ids that do not exist, CorpusError for added ids that exist
-    already and for files that cannot be read, OutdatedError if `base` is no longer served, and what
-    `build_index` raises.
+    stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `base`: the version to change.
+    `job`: who asks; if a version was made for the same job, it is the result. `quick`: whether few changes
+    are kept beside the large files (quick_change.py), by default in an index of QUICK_FROM sentences; without
+    any change, what was kept beside them is merged. Raises UsageError for ids that do not exist, CorpusError
+    for added ids that exist already and for files that cannot be read, OutdatedError if `base` is no longer
+    served, and what `build_index` raises.
     """
     if job:
         with locked(index):
@@ -54,8 +52,6 @@ def change_index(
                 return made
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
-    if encoder is not None:
-        check_encoder(index, bundle, encoder)
     known = bundle.manifest.languages
     replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
     deleted = frozenset(delete)
@@ -113,15 +109,6 @@ def rebuild_index(
         options=manifest.options,
         job=job,
     )
-
-
-def check_encoder(index: Path, bundle: Bundle, other: Bundle) -> None:
-    """Raise UsageError if an index was made with another encoder, whose vectors cannot be compared."""
-    if bundle.manifest.files != other.manifest.files:
-        raise UsageError(
-            f"{index} was made by the encoder {bundle.name}, {other.folder} is another ({other.name}): "
-            "build a new index with it"
-        )
 
 
 def _replacements(

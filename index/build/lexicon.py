@@ -1,7 +1,7 @@
 """Stage of a build: the words of each language, and the token statistics of the language detector."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 
 import numpy as np
@@ -13,37 +13,23 @@ from index.build.job import Job, save_array
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.languages import has_spaces
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
-from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
-from index.words.phrases import count_pairs, find_phrases
 from index.words.vocabulary import by_frequency, token_counts, training_tokens
 
 MOST_WORDS = 200_000  # of a language, the most frequent
-PHRASE_SENTENCES = 200_000  # read for phrases
 SENTENCES_COUNTED = 1 << 16  # at a time
-SENTENCES_PAIRED = 1 << 15  # with their neighbours
+SENTENCES_READ = 1 << 15  # at a time, for their features
 CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its words
 CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 
-def count_language(job: Job, code: str, pool: Pool, phrases: bool) -> tuple[Counter[str], Mapping[str, int]]:
-    """Count the words in the sentences of a language, and the phrases in the first PHRASE_SENTENCES."""
-    if not (phrases and has_spaces(code)):
-        return word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool), {}
-    first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
-    pairs, words = count_pairs(first, code)
-    remaining = texts_of(job, code, SENTENCES_COUNTED, start=PHRASE_SENTENCES)
-    return words + word_counts(remaining, code, pool), find_phrases(pairs, words)
-
-
-def word_counts(batches: Iterator[StringArray], code: str, pool: Pool) -> Counter[str]:
-    """Count the words in batches of texts of a language."""
+def word_counts(job: Job, code: str, pool: Pool) -> Counter[str]:
+    """Count the words in the sentences of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
-    for texts in batches:
+    for texts in texts_of(job, code, SENTENCES_COUNTED):
         pending.append(pool.count(texts.to_pylist(), code))
         if len(pending) > pool.ahead:
             counts.update(result_of(pending.popleft()))
@@ -52,9 +38,8 @@ def word_counts(batches: Iterator[StringArray], code: str, pool: Pool) -> Counte
     return counts
 
 
-def choose_words(words: Counter[str], phrases: Mapping[str, int], least_count: int) -> Counter[str]:
-    """Choose the words and phrases that the index will have of a language, with their counts."""
-    counts = words + Counter(phrases)
+def choose_words(counts: Counter[str], least_count: int) -> Counter[str]:
+    """Choose the words that the index will have of a language, with their counts."""
     kept = [word for word in by_frequency(counts) if counts[word] >= least_count]
     return Counter({word: counts[word] for word in kept[:MOST_WORDS]})
 
@@ -71,7 +56,7 @@ def write_words(
         vocabulary = by_frequency(entries)
         numbers = np.array([entries[word] for word in vocabulary], np.int64)
         write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary, "count": numbers})
-        features = Features.of(texts_of(job, code, SENTENCES_PAIRED), vocabulary, code)
+        features = Features.of(texts_of(job, code, SENTENCES_READ), vocabulary, code)
         for name, values in features.arrays(code).items():
             save_array(job.path(name), values)
         vectors[code] = vectors_in_context(job, code, vocabulary, sentences[code])
@@ -79,7 +64,7 @@ def write_words(
 
 
 def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:
-    """(n, d) unit vectors of words and phrases, from their tokens and the sentences that contain them."""
+    """(n, d) unit vectors of words, from their tokens and the sentences that contain them."""
     vectors = vectors_of(job, code, min(sentences, CONTEXT_SENTENCES))
     contexts, start = Contexts(len(vocabulary), vectors.shape[1]), 0
     batches = texts_of(job, code, CONTEXTS_ADDED, end=len(vectors))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from index.commands.concordance import concordance
 from index.commands.maintenance import MAINTENANCE_COMMANDS
 from index.commands.options import (
     ENCODER_OPTION,
@@ -97,7 +96,7 @@ def index() -> None:
     """Build, change, inspect and verify an index."""
 
 
-for command in (concordance, *MAINTENANCE_COMMANDS):
+for command in MAINTENANCE_COMMANDS:
     index.add_command(command)
 
 
@@ -155,12 +154,6 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
     show_default=True,
     help="Leave out words that occur fewer times than this.",
 )
-@click.option(
-    "--phrases/--no-phrases",
-    default=True,
-    show_default=True,
-    help="Include two-word phrases among the words.",
-)
 @encoding
 @click.option(
     "--aligned",
@@ -184,7 +177,6 @@ def build(
     factory: str | None,
     store: str | None,
     least_count: int,
-    phrases: bool,
     engine: Engine,
     aligned: bool,
     out: Path,
@@ -201,7 +193,7 @@ def build(
         out,
         threads=threads,
         cleaning=Cleaning(tuple(sorted(set(keep))), longest),
-        options=Options(factory, store, least_count, phrases),
+        options=Options(factory, store, least_count),
         engine=engine,
         aligned=aligned,
     )

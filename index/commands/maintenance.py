@@ -1,10 +1,9 @@
-"""Commands for an existing index: `index add | replace | delete | merge | diff | rollback | gc`."""
+"""Commands for an existing index: `index add | replace | delete | merge | rollback | gc`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import click
 
 from index.commands.options import (
     FILE_PATH,
-    FOLDER_PATH,
     INDEX_ARGUMENT,
     JSON_OPTION,
     THREADS_OPTION,
@@ -22,12 +20,6 @@ from index.commands.options import (
     reading,
 )
 
-IDS_SHOWN = 5  # ids of a language, where they are not asked for as JSON
-
-ENCODER_CHECK_OPTION = click.option(
-    "--encoder", type=FOLDER_PATH, help="Fail unless the index was built with this encoder bundle."
-)
-
 
 @click.command()
 @INDEX_ARGUMENT
@@ -35,7 +27,6 @@ ENCODER_CHECK_OPTION = click.option(
 @click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
-@ENCODER_CHECK_OPTION
 @encoding
 @THREADS_OPTION
 @JSON_OPTION
@@ -48,7 +39,6 @@ def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None: 
 @click.command()
 @INDEX_ARGUMENT
 @reading
-@ENCODER_CHECK_OPTION
 @encoding
 @THREADS_OPTION
 @JSON_OPTION
@@ -84,34 +74,11 @@ def _lines(file: Path) -> list[str]:
     return [line for _, line in read_txt(file) if line]
 
 
-def _change(folder: Path, *, as_json: bool, encoder: Path | None = None, **change: Any) -> None:  # noqa: ANN401
+def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401
     from index.build.changes import change_index
-    from index.encoder.bundle import open_bundle
 
-    manifest = change_index(folder, encoder=open_bundle(encoder) if encoder else None, **change)
+    manifest = change_index(folder, **change)
     describe(folder, manifest, as_json)
-
-
-@click.command()
-@INDEX_ARGUMENT
-@click.argument("old", required=False)
-@click.argument("new", required=False)
-@JSON_OPTION
-def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
-    """Show what was added, removed or changed in version NEW (the current one) since OLD (its base)."""
-    from index.storage.difference import compare
-
-    before, after, differences = compare(folder, old, new)
-    if as_json:
-        languages = {code: asdict(difference) for code, difference in differences.items()}
-        click.echo(json.dumps({"old": before, "new": after, "languages": languages}, ensure_ascii=False))
-        return
-    for code, difference in differences.items():
-        for what, ids in asdict(difference).items():
-            if ids:
-                more = ", ..." if len(ids) > IDS_SHOWN else ""
-                click.echo(f"{code}: {len(ids)} {what} ({', '.join(ids[:IDS_SHOWN])}{more})")
-    click.echo(f"{folder}: {before} to {after}" + ("" if differences else ": the same sentences"))
 
 
 @click.command()
@@ -148,4 +115,4 @@ def gc(folder: Path, keep: int, as_json: bool) -> None:
         click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
 
 
-MAINTENANCE_COMMANDS: tuple[click.Command, ...] = (add, replace, delete, merge, diff, rollback, gc)
+MAINTENANCE_COMMANDS: tuple[click.Command, ...] = (add, replace, delete, merge, rollback, gc)

@@ -56,7 +56,6 @@ class LanguageEntry(BaseModel):
 
     sentences: int = Field(ge=1)
     words: int = Field(ge=0)
-    phrases: int = Field(default=0, ge=0)
     lines: int = Field(ge=0)
     changed: int = Field(ge=0)
     dropped: dict[str, int]

@@ -14,7 +14,7 @@ from index.errors import UsageError, listed
 from index.text.normalisation import clean
 from index.text.pre_tokens import Integers, Numbering
 
-Kind = Literal["captions", "pairs", "sentences"]
+Kind = Literal["captions", "pairs"]
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
 CAPTION_COLUMNS = ("picture", "text in the new language")
@@ -24,15 +24,14 @@ CAPTION_COLUMNS = ("picture", "text in the new language")
 class Examples:
     """Texts of the new language; text i is about topic `rows[i]`, whose vector it should get.
 
-    topics: the names and vectors of pictures or translations. kind: captions, pairs (aligned sentences, which
-    are supervision) or sentences (mined). weight: of each line.
+    topics: the names and vectors of pictures or translations. kind: captions, or pairs (aligned sentences,
+    which are supervision).
     """
 
     kind: Kind
     texts: tuple[str, ...]
     rows: Integers
     topics: Pictures
-    weight: float = 1.0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -76,11 +75,6 @@ def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Exampl
     rows = np.array([translations[translation] for _, translation in table], np.int64)
     topics = Pictures(tuple(translations), encoder.encode(list(translations)))
     return Examples("pairs", tuple(text for text, _ in table), rows, topics)
-
-
-def read_sentences(lines: Iterable[str], where: str) -> list[str]:
-    """Read sentences in the new language, one on each line; each distinct one is returned once."""
-    return list(dict.fromkeys(text for (text,) in _columns(lines, where, ("sentence",))))
 
 
 def lines_of(path: Path) -> list[str]:

@@ -5,7 +5,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,9 +32,7 @@ from index.teaching.subword_regression import (
     Recall,
     choose_base,
     held_out,
-    known_sentences,
     learn,
-    mine,
     places_of,
 )
 from index.teaching.suggestions import suggestions
@@ -44,19 +41,8 @@ from index.text.normalisation import words
 CHOOSING_PART, MEASURING_PART = 8, 9  # of the topics
 CHOOSING_LINES = 3000  # at most
 LEAST_LINES = 10
-PROGRESS_STEPS = 4  # of the progress bar
+PROGRESS_STEPS = 3  # of the progress bar
 LONGEST_VERSION = 32
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a language is taught from: captions and aligned pairs, and sentences to mine."""
-
-    examples: Sequence[Examples]
-    sentences: Sequence[str] = ()
-
-    def __len__(self) -> int:
-        return sum(map(len, self.examples))
 
 
 def check_language(bundle: Bundle, code: str) -> None:
@@ -70,7 +56,9 @@ def check_language(bundle: Bundle, code: str) -> None:
         raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
 
 
-def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures | None, out: Path) -> Learned:
+def learn_language(
+    bundle: Bundle, code: str, examples: Sequence[Examples], pictures: Pictures | None, out: Path
+) -> Learned:
     """Teach the bundle the language `code` and publish the result at `out`.
 
     The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures and
@@ -78,16 +66,14 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
     replaced.
     """
     check_language(bundle, code)
-    if len(given) < LEAST_LINES:
-        raise UsageError(f"{len(given)} lines teach nothing: give {LEAST_LINES} or more, better 300")
+    if (lines := sum(map(len, examples))) < LEAST_LINES:
+        raise UsageError(f"{lines} lines teach nothing: give {LEAST_LINES} or more, better 300")
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{out}: give another folder: the bundle that is taught stays as it is")
     started = time.monotonic()
     encoder = TextEncoder(bundle)
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
-        base = _base(encoder, given.examples)
-        bar.advance()
-        examples = [*given.examples, *_mined(encoder, bundle, given, base)]
+        base = _base(encoder, examples)
         bar.advance()
         recalls = _measured(encoder, examples, base)
         bar.advance()
@@ -99,7 +85,7 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
         _version(bundle, code),
         {part.kind: len(part) for part in examples},
         recalls,
-        suggestions(pictures, given.examples) if pictures else [],
+        suggestions(pictures, examples) if pictures else [],
         len(taught.subwords),
         base,
         time.monotonic() - started,
@@ -130,11 +116,11 @@ def teach_index(
     if pictures is None:
         raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
     lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
-    given = Given([read_captions(lines, "captions", pictures)])
+    examples = [read_captions(lines, "captions", pictures)]
     with building(index) as work:
         if job and (made := made_by(index, job)):
             return made, None
-        learned = learn_language(bundle, code, given, pictures, work / ENCODER)
+        learned = learn_language(bundle, code, examples, pictures, work / ENCODER)
         for name in manifest.files:
             if not name.startswith(f"{ENCODER}/"):
                 os.link(folder / name, work / name)
@@ -169,31 +155,8 @@ def _measured(encoder: TextEncoder, examples: Sequence[Examples], base: float) -
     return {
         whole.kind: Recall.of(places_of(encoder, taught, asked), len(whole.topics.names))
         for whole, _, asked in split
-        if len(asked) and whole.kind != "sentences"
+        if len(asked)
     }
-
-
-def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> list[Examples]:
-    """Mine the sentences; empty if held-out lines find their topics worse with the mined lines."""
-    known = known_sentences(encoder, bundle) if given.sentences else None
-    if known is None:
-        return []
-    remaining = [held_out(part, MEASURING_PART)[0] for part in given.examples]
-    training, held = zip(*(held_out(part, CHOOSING_PART) for part in remaining), strict=True)
-    if not any(map(len, training)):
-        return []
-    before = learn(encoder, [part for part in training if len(part)], base)
-    mined = mine(encoder, before, given.sentences, known)
-    if mined is None:
-        return []
-    after = learn(encoder, [*(part for part in training if len(part)), mined], base)
-    return [mined] if _mean_rank(encoder, after, held) >= _mean_rank(encoder, before, held) else []
-
-
-def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, questions: Sequence[Examples]) -> float:
-    """The mean reciprocal rank of the right answers; 0 without questions."""
-    places = np.concatenate([places_of(encoder, taught, part) for part in questions])
-    return float((1 / (1 + places)).mean()) if len(places) else 0.0
 
 
 def _version(bundle: Bundle, code: str) -> str:

@@ -11,7 +11,6 @@ from index.teaching.subword_regression import Recall
 SOURCE_NAMES = {
     "captions": "captions of pictures",
     "pairs": "aligned sentences (supervised)",
-    "sentences": "sentences, mined by their vectors",
 }
 MEASURE_NAMES = {"captions": "a text finds its picture", "pairs": "a text finds its translation"}
 

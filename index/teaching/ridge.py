@@ -12,16 +12,13 @@ RESIDUAL_TOLERANCE = 1e-3
 TOKENS_AT_ONCE = 1 << 16  # whose rows are gathered at a time
 
 
-def ridge(
-    tokens: Tokens, vocabulary: int, targets: Vectors, weights: NDArray[np.float32], penalty: float
-) -> Vectors:
-    """Find the rows (vocabulary, d) that minimise Σ_i w_i |x_i - y_i|² + penalty · |rows|².
+def ridge(tokens: Tokens, vocabulary: int, targets: Vectors, penalty: float) -> Vectors:
+    """Find the rows (vocabulary, d) that minimise Σ_i |x_i - y_i|² + penalty · |rows|².
 
     x_i is the sum of text i's rows over the square root of its number of tokens, y_i = targets[i]. Solved in
-    the space of texts, (X Xᵀ + penalty / w) A = Y with rows = Xᵀ A, for all columns side by side.
+    the space of texts, (X Xᵀ + penalty) A = Y with rows = Xᵀ A, for all columns side by side.
     """
     texts = _Texts(tokens, vocabulary)
-    damping = (penalty / weights)[:, None].astype(np.float32)
     solution = np.zeros_like(targets)
     residual = targets.astype(np.float32)
     direction = residual.copy()
@@ -30,7 +27,7 @@ def ridge(
     for _ in range(MAX_STEPS):
         if (squares <= least).all():
             break
-        image = texts.sums(texts.spread(direction)) + damping * direction
+        image = texts.sums(texts.spread(direction)) + np.float32(penalty) * direction
         step = squares / np.maximum((direction * image).sum(axis=0), 1e-20)
         solution += step * direction
         residual -= step * image

@@ -1,5 +1,4 @@
-"""Subword vectors of a language: learned from examples by ridge regression, measured on held-out lines, and
-used to mine more examples."""
+"""Subword vectors of a language: learned from examples by ridge regression, measured on held-out lines."""
 
 import hashlib
 from collections import Counter
@@ -8,23 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from index.build.probes import PROBE_FOLDER
-from index.encoder.bundle import Bundle
-from index.encoder.pictures import Pictures
 from index.encoder.taught import BEGIN, END, TaughtLanguage, spelled, subwords
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors, unit
+from index.encoder.vectors import Vectors
 from index.teaching.examples import Examples
 from index.teaching.ridge import ridge
 from index.text.pre_tokens import Integers
-from index.vectors.neighbourhoods import csls
 
 RIDGE_PENALTY = 0.3
 LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
 BASE_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
 TOPIC_PARTS = 10  # of the topics: one is held out for measuring, another for choosing
-MINED_WEIGHT = 0.5  # of a mined line, since some are wrong
-KEPT_SHARE = 0.5  # of the pairs that are each other's nearest, those with the highest scores
 
 
 @dataclass(frozen=True)
@@ -67,10 +60,9 @@ def learn(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> Ta
     targets = np.concatenate([part.vectors for part in examples])
     if base:
         targets = targets - np.float32(base) * encoder.encode(texts)
-    weights = np.concatenate([np.full(len(part), part.weight) for part in examples])
     vocabulary = _vocabulary(texts)
     untrained = TaughtLanguage(vocabulary, np.zeros((len(vocabulary), 0), np.float16), base)
-    rows = ridge(untrained.tokens(texts), len(vocabulary), targets, weights.astype(np.float32), RIDGE_PENALTY)
+    rows = ridge(untrained.tokens(texts), len(vocabulary), targets, RIDGE_PENALTY)
     return TaughtLanguage(vocabulary, rows.astype(np.float16), base)
 
 
@@ -99,36 +91,6 @@ def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Int
     right_cosines = np.take_along_axis(cosines, rows[:, None], axis=1)
     places: Integers = (cosines > right_cosines).sum(axis=1)
     return places
-
-
-def known_sentences(encoder: TextEncoder, bundle: Bundle) -> Pictures | None:
-    """The sentences of corpora/everyday, each with the mean of its vectors in the encoder's languages.
-
-    None if the encoder knows none of their languages.
-    """
-    files = {path.stem: path for path in sorted((PROBE_FOLDER / "everyday").glob("*.txt"))}
-    codes = [code for code in files if code in bundle.manifest.languages]
-    if not codes:
-        return None
-    lines = {code: files[code].read_text("utf-8").splitlines() for code in codes}
-    vectors = unit(np.mean([encoder.encode(texts, language=code) for code, texts in lines.items()], axis=0))
-    return Pictures(tuple(lines[codes[0]]), vectors)
-
-
-def mine(
-    encoder: TextEncoder, taught: TaughtLanguage, texts: Sequence[str], known: Pictures
-) -> Examples | None:
-    """Find texts that are mutual nearest neighbours of known sentences by CSLS; None if there are none."""
-    scores = csls(taught(texts, encoder.encode(texts)) @ known.vectors.T)
-    nearest = scores.argmax(axis=1)
-    mutual = np.flatnonzero(scores.argmax(axis=0)[nearest] == np.arange(len(texts)))
-    by_score = mutual[np.argsort(-scores[mutual, nearest[mutual]], kind="stable")]
-    kept = np.sort(by_score[: int(np.ceil(KEPT_SHARE * len(by_score)))])
-    if not len(kept):
-        return None
-    return Examples(
-        "sentences", tuple(texts[row] for row in kept.tolist()), nearest[kept], known, MINED_WEIGHT
-    )
 
 
 def _part(topic: str) -> int:

@@ -1,1 +1,1 @@
-"""The words of an index: vocabulary, phrases, and vectors from contexts."""
+"""The words of an index: vocabulary, and vectors from contexts."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from index.encoder.vectors import Vectors, unit
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
-from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
@@ -36,29 +35,18 @@ def _begins(ascending: Integers) -> Integers:
 
 
 class _Entries:
-    """A vocabulary of words, and phrases of two words with a space between, found in numbered texts."""
+    """A vocabulary, found in numbered texts."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self.numbering = Numbering()
-        parts = [[self.numbering[part] for part in entry.split(" ")] for entry in vocabulary]
-        rows = {numbers[0]: row for row, numbers in enumerate(parts) if len(numbers) == 1}
+        rows = {self.numbering[word]: row for row, word in enumerate(vocabulary)}
         # The last row is for all words that are not in the vocabulary.
-        self._rows = np.array([rows.get(number, -1) for number in range(len(self.numbering) + 1)], np.int64)
-        pairs = np.array([numbers for numbers in parts if len(numbers) == 2], np.int64).reshape(-1, 2)
-        keys, phrases = key_of(*pairs.T), np.flatnonzero([len(numbers) == 2 for numbers in parts])
-        order = np.argsort(keys)
-        self._keys, self._phrases = keys[order], phrases[order]
+        self._rows = np.array([rows.get(number, -1) for number in range(len(rows) + 1)], np.int64)
 
     def find(self, words: Tokens) -> tuple[Integers, Integers]:
         """The vocabulary rows (n,) that occur, and the text (n,) of each occurrence."""
         rows = self._rows[np.minimum(words.ids, len(self._rows) - 1)]
-        texts = words.texts
-        if len(self._keys):
-            keys, texts_of_pairs = neighbours(words)
-            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            phrases = np.where(self._keys[places] == keys, self._phrases[places], -1)
-            rows, texts = np.concatenate([rows, phrases]), np.concatenate([texts, texts_of_pairs])
-        return rows[rows >= 0], texts[rows >= 0]
+        return rows[rows >= 0], words.texts[rows >= 0]
 
 
 class Contexts:

@@ -1,6 +1,5 @@
 """Where words and phrases stand in an index."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.storage.options import Cleaning
 from index.text.normalisation import clean
-from passepartout import run
 
 LINES = [
     ("The dog sleeps.", "Der Hund schläft.", "狗在睡觉。"),
@@ -94,15 +92,3 @@ def test_any_phrase_can_be_looked_up(folder: Path, phrase: str) -> None:
     for occurrence in concordance(indexes, phrase, "en", ["de"]).occurrences:
         for begin, end in occurrence.places:
             assert 0 <= begin < end <= len(occurrence.sentence.text)
-
-
-def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["index", "concordance", str(folder), "dog", "--in", "en", "--to", "de"]
-    assert run(given) == 0
-    assert "The dog sleeps.\n    de  Der Hund schläft.\n" in capsys.readouterr().out
-    assert run([*given, "-n", "1", "--json"]) == 0
-    page = json.loads(capsys.readouterr().out)
-    assert (len(page["results"]), page["next"]) == (1, 1)
-    assert run([*given[:5], "xx"]) == 2
-    assert "'xx'" in capsys.readouterr().err
-    assert run(["index", "concordance", str(folder), " ", "--in", "en"]) == 2

@@ -11,8 +11,7 @@ import pytest
 from index.answers.translator import Translator
 from index.build.changes import change_index
 from index.errors import FormatError
-from index.storage.difference import compare
-from index.storage.versions import current, open_version
+from index.storage.versions import open_version
 from tests.bundles import sentences
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.tar.xz"))
@@ -37,13 +36,12 @@ def test_an_index_of_every_release_opens_and_answers_or_says_that_it_is_too_old(
 
 
 def test_an_index_of_every_release_can_be_changed_or_says_that_it_is_too_old(index: Path) -> None:
-    before = current(index)
     try:
         made = change_index(index, delete=["en:3"])
     except FormatError:
         return
     assert made.languages["en"].sentences == 8
-    assert compare(index, before)[2]["en"].deleted == ["en:3"]
+    assert made.languages["en"].dropped["deleted"] == 1
 
 
 def test_there_is_an_index_of_a_release() -> None:

@@ -98,15 +98,6 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
     assert taught.manifest.languages == tuple(sorted(LANGUAGES))
 
 
-def test_sentences_are_mined_where_that_helps(
-    before: Bundle, captions: Path, pairs: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "plain.txt").write_text("\n".join(sentences("pt")[1::8]), "utf-8")
-    given = ["--captions", str(captions), "--pairs", str(pairs), "--sentences", str(tmp_path / "plain.txt")]
-    assert run(["learn-language", str(before.folder), "pt", *given, "--out", str(tmp_path / "out")]) == 0
-    assert open_bundle(tmp_path / "out").manifest.measures["taught_pt_pairs_r10"] > 50
-
-
 @pytest.mark.parametrize(
     ("code", "lines", "message"),
     [

@@ -14,19 +14,18 @@ from index.words.contexts import Contexts, occurrences
 from tests.bundles import make_corpus
 
 TEXTS = ["Ice cream, ice!", "a dog", "", "Cream ice cream dog.", "a a cat"]
-VOCABULARY = ["dog", "ice", "ice cream", "a", "never"]
+VOCABULARY = ["dog", "ice", "a", "never"]
 
 
 @pytest.mark.parametrize("batch", [1, 2, 100])
-def test_a_word_is_found_in_each_text_once_and_a_phrase_where_its_words_follow(batch: int) -> None:
+def test_a_word_is_found_in_each_text_once(batch: int) -> None:
     batches = [TEXTS[start : start + batch] for start in range(0, len(TEXTS), batch)]
     found = {
         (VOCABULARY[row], number * batch + text)
         for number, (_, rows, texts) in enumerate(occurrences(batches, VOCABULARY, "en"))
         for row, text in zip(rows.tolist(), texts.tolist(), strict=True)
     }
-    first, fourth = (("ice", 0), ("ice cream", 0)), (("ice", 3), ("ice cream", 3), ("dog", 3))
-    assert found == {*first, ("a", 1), ("dog", 1), *fourth, ("a", 4)}
+    assert found == {("ice", 0), ("a", 1), ("dog", 1), ("ice", 3), ("dog", 3), ("a", 4)}
 
 
 def test_only_the_first_contexts_of_a_word_count(monkeypatch: pytest.MonkeyPatch) -> None:
