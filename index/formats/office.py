@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from index.errors import CorpusError
+from index.errors import CorpusError, UsageError
 from index.formats import xml
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.rows import AS_NAMED, row_sentences
@@ -21,6 +21,7 @@ from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import read_whole
 from index.formats.tsv import column_names
 
+TAGS_A_TEXT = 60  # more than a paragraph or a row of cells has
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
 # A part with texts: its root, the elements of a text, and those of its runs that hold characters.
 WORD = ("word/document.xml", "document", "p", "r")
@@ -137,6 +138,12 @@ def _parts(content: bytes, label: str) -> dict[str, bytes]:
             }
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise CorpusError(f"{label}: cannot be unpacked ({error}): save it again") from error
+
+
+def check_tags(content: bytes, label: str, most_texts: int) -> None:
+    """Raise UsageError for a file with far more elements than texts, since all of them are held in memory."""
+    if sum(part.count(b"<") for part in _parts(content, label).values()) > TAGS_A_TEXT * most_texts:
+        raise UsageError(f"{label}: more elements than {most_texts} texts need: divide it")
 
 
 def _elements(

@@ -42,6 +42,7 @@ class Format:
     keyed: str | None = None
     bilingual: bool = False
     fills: bool = False
+    packed: bool = False  # in a zip file
     marks: tuple[bytes, ...] = LINE_MARKS
 
     def load(self, function: str) -> Callable[..., Any]:
@@ -85,8 +86,8 @@ FORMATS = {
             fills=True,
             marks=XML_MARKS,
         ),
-        Format("docx", (".docx",), "office", grouped=False, fills=True),
-        Format("xlsx", (".xlsx",), "office", "read_table", table=True, fills=True),
+        Format("docx", (".docx",), "office", grouped=False, fills=True, packed=True),
+        Format("xlsx", (".xlsx",), "office", "read_table", table=True, fills=True, packed=True),
     )
 }
 FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
@@ -172,6 +173,8 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
         raise CorpusError(f"{name}: longer than {LONGEST_FILE} bytes: divide it")
     if most_texts is not None and sum(map(content.count, form.marks)) > MARKS_A_TEXT * most_texts:
         raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
+    if most_texts is not None and form.packed:
+        form.load("check_tags")(content, name, most_texts)
     document: Document = form.load("open_document")(content, name, target)
     if most_texts is not None and len(document.units) > most_texts:
         raise UsageError(f"{name}: {len(document.units)} texts, the limit is {most_texts}: divide it")

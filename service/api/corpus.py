@@ -15,6 +15,7 @@ from starlette.responses import Response
 from index.answers.concordance import TOPIC, Occurrence, concordance, phrases
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
+from index.formats.office import check_tags
 from index.formats.registry import Source, read, suffix_of
 from index.formats.sentence import Sentence
 from index.text.normalisation import clean
@@ -152,6 +153,8 @@ def _board(content: bytes, name: str) -> Board:
     with TemporaryDirectory(prefix="passepartout-board-") as folder:
         path = Path(folder) / f"table{suffix_of(name)}"
         path.write_bytes(content)
+        if path.suffix == ".xlsx":
+            check_tags(content, name, limits.MAX_BOARD_PHRASES)
         try:
             for sentence in islice(read(Source(path, bad=BadUnits())), MOST_SENTENCES):
                 group = sentence.group or f"#{sentence.line}"

@@ -1,6 +1,8 @@
 """The costliest document of each format: filled in time that grows as it does, or refused."""
 
+import io
 import time
+import zipfile
 
 import pytest
 
@@ -26,6 +28,8 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.po", b"?\n" * COUNT),
         ("x.txt", b"a\n" * COUNT),
         ("x.json", b"[" + b'"a",' * COUNT + b'"a"]'),
+        ("x.json", b'{"a":"' + b"{a,select,b{" * COUNT + b'"}'),
+        ("x.json", b'{"a":"{a,plural,' + b"b{'{'}" * COUNT + b'}"}'),
         ("x.tmx", b"<tmx><body>%b%b%b</body></tmx>" % (TU * 80, b"a" * COUNT, b"</seg></tuv></tu>" * 80)),
         ("x.xlf", SEGMENTS % b"".join(b"<mrk mtype='seg' mid='%d'>a</mrk>" % n for n in range(9000))),
         ("x.html", b"<" * COUNT),
@@ -76,3 +80,12 @@ def test_what_is_far_more_than_its_texts_is_refused_unread(name: str, content: b
     """The contents are none of these formats, which reading would tell."""
     with pytest.raises(UsageError, match="than 10 texts need: divide it"):
         open_document(content * (10 * MARKS_A_TEXT + 1), name, "de", 10)
+
+
+def test_a_packed_file_is_counted_as_unpacked() -> None:
+    """60 kB with more elements than there is memory for."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("word/document.xml", "<document><body>" + "<p/>" * 4_000_000 + "</body></document>")
+    with pytest.raises(UsageError, match="more elements than 5000 texts need"):
+        open_document(packed.getvalue(), "x.docx", "de", 5000)

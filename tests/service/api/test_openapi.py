@@ -45,6 +45,7 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /metrics",
         "get /concordance",
         "get /phrases",
+        "post /board",
         "post /translate",
         "post /detect",
         "get /health",

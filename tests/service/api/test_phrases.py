@@ -101,6 +101,7 @@ def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: byt
         ("a.pdf", b"%PDF-1.4", "name must end in .csv, .tsv, .xlsx"),
         ("a.xlsx", b"PK", "a.xlsx: cannot be unpacked"),
         ("a.xlsx", workbook("<worksheet>" + " " * (70 << 20) + "</worksheet>"), "bytes unpacked"),
+        ("a.xlsx", workbook("<worksheet>" + "<row/>" * 400_000 + "</worksheet>"), "more elements than 5000"),
         ("a.csv", b"one,topic\na,b\n", "a.csv: its first row must name columns for two languages"),
         ("a.csv", b"en\xff,de\n", "a.csv"),
         ("a.csv", b"", "first row"),
