@@ -49,9 +49,10 @@ def _android(label: str, content: bytes) -> Contents:
                 items = element.elements("item")
                 rows = ((f"{name}/{item.get('quantity') or n}", item) for n, item in enumerate(items))
             for key, row in rows:
-                found = _unescaped(_content(text, row))
-                if not found.startswith(("@string/", "?")):
-                    yield from _string(text, row, key, found)
+                written = _content(text, row)
+                # What begins so refers to another resource, unless it is escaped.
+                if not written.lstrip().startswith(("@string/", "?")):
+                    yield from _string(text, row, key, _unescaped(written))
 
     return Contents(text, charset, strings())
 
