@@ -22,9 +22,18 @@ hypothesis.settings.load_profile("house")
 
 # What starts processes, servers or browsers, or trains. A test that uses one is slow, and so is every test
 # of a file that imports one.
-SLOW_FIXTURES = {"address", "browser", "cluster", "milvus_server", "redis", "redis_server", "stage"}
+SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server"}
+SLOW_FIXTURES |= {"redis", "redis_server", "stage"}
 SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three"}
-SLOW_IMPORTS = {"subprocess", "multiprocessing", "get_context", "serving", "MilvusServer", "RedisServer"}
+SLOW_IMPORTS = {
+    "subprocess",
+    "multiprocessing",
+    "get_context",
+    "run_apart",
+    "serving",
+    "MilvusServer",
+    "RedisServer",
+}
 SLOW_IMPORTS |= {"train", "export_run", "walk", "call", "measure_ridge"}
 
 
@@ -70,3 +79,19 @@ def index_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("index")
     build_index(bundle, make_corpus(folder / "corpus"), folder / "index")
     return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def few_probes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A quarter of the texts that confidence is fitted with, for builds with an encoder that is not tiny."""
+    from index.build.probes import PROBE_FOLDER, SAYINGS
+
+    folder = tmp_path_factory.mktemp("probes")
+    for path in PROBE_FOLDER.glob("[!p]*/*.t[sx][vt]"):
+        few = folder / path.parent.name / path.name
+        few.parent.mkdir(exist_ok=True)
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        few.write_text("".join(lines[: SAYINGS.start : 4]), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("index.build.probes.PROBE_FOLDER", folder)
+        yield

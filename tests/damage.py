@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,6 +66,17 @@ DAMAGE: tuple[Callable[[Path], None], ...] = (
     fill_with_zeros,
     Path.unlink,
 )
+
+
+@contextlib.contextmanager
+def longest_file(size: int) -> Iterator[None]:
+    """Let no file of this process become longer than `size`: as on a full disk, writing fails."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @contextlib.contextmanager

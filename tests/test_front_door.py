@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
 import click
 import pytest
@@ -33,12 +32,6 @@ def test_help_lists_every_command_and_imports_none(capsys: Capture) -> None:
 def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     assert run(["--version"]) == 0
     assert "passepartout, version 0." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["bundle", "index", "translate"])
-def test_commands_are_there(name: str) -> None:
-    module, attribute = COMMANDS[name][0].split(":")
-    assert isinstance(getattr(import_module(module), attribute), click.Command)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ["httptools", "uvloop", "tokenizers"]
+PACKAGES = ["httptools", "tokenizers"]
 
 
 def run(root: Path, folder: Path) -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from index.languages import LANGUAGE_CODE, has_spaces, is_named, language, languages, lookup, standard_code
 
-PHOTO_LANGUAGES = "en de pt zh ar tr fr cs hi es uk nl"
-
 
 def test_codes_are_what_a_bundle_takes_and_rows_are_complete() -> None:
     assert len(languages()) > 100
@@ -17,19 +15,6 @@ def test_codes_are_what_a_bundle_takes_and_rows_are_complete() -> None:
         assert re.fullmatch(r"[A-Z][a-z]{3}", found.script)
         assert found.name
         assert found.native
-
-
-@pytest.mark.parametrize("code", PHOTO_LANGUAGES.split())
-def test_the_languages_of_the_photographs_are_there(code: str) -> None:
-    assert code in languages()
-
-
-def test_names_are_not_given_twice() -> None:
-    for names in (
-        [found.name for found in languages().values()],
-        [found.native for found in languages().values()],
-    ):
-        assert len(set(names)) == len(names)
 
 
 def test_some_languages() -> None:

@@ -45,22 +45,6 @@ def test_a_terminal_gets_one_line_that_is_rewritten(clock: list[float]) -> None:
     assert "align  [##################------------------]  2/4" in shown
 
 
-@pytest.mark.parametrize("total", [0, 3])
-def test_nothing_done_and_nothing_to_do(total: int, clock: list[float]) -> None:
-    stream = io.StringIO()
-    with Progress(total, unit="x", label="y", stream=stream):
-        pass
-    assert stream.getvalue() == f"y 0/{total} x (0/s, in 0s)\n"
-
-
-def test_the_error_stream_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(1, unit="x", label="y") as bar:
-        bar.advance()
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "1/1 x" in captured.err
-
-
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59.6, "1m00s"), (65, "1m05s"), (7384, "2h03m")])
 def test_duration(seconds: float, text: str) -> None:
     assert duration(seconds) == text

@@ -5,8 +5,17 @@ from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
+expect.set_options(timeout=20_000)  # milliseconds: the machine may be busy
 OpenPage = Callable[[str], Page]
 
 FLAGS = [

@@ -98,6 +98,13 @@ def remembering_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
+def remembering_address(remembering_dir: Path) -> Iterator[str]:
+    """The address of a real server of that corpus."""
+    with serving(remembering_dir) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="session")
 def remembering(remembering_dir: Path) -> Iterator[TestClient]:
     """A client over that corpus."""
     with TestClient(create_app(Settings(index=remembering_dir))) as client:

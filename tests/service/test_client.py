@@ -27,8 +27,8 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
     assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
 
 
-def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> None:
-    with serving(remembering_dir) as (address, _), Client(address) as client:
+def test_what_the_index_holds_is_found_page_by_page(remembering_address: str) -> None:
+    with Client(remembering_address) as client:
         first = client.concordance("the", "en", "de", count=1)
         (sentence,) = first.results
         assert (sentence.text, sentence.places) == ("The dog sleeps.", [(0, 3)])
@@ -42,10 +42,10 @@ def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> No
         assert [one.text for one in every.results] == ["Der Vertrag gilt.", "Bitte warten!", "Nein."]
 
 
-def test_a_file_is_filled(remembering_dir: Path, tmp_path: Path) -> None:
+def test_a_file_is_filled(remembering_address: str, tmp_path: Path) -> None:
     texts, out = tmp_path / "texts.txt", tmp_path / "filled.txt"
     texts.write_text("The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n", "utf-8")
-    with serving(remembering_dir) as (address, _), Client(address) as client:
+    with Client(remembering_address) as client:
         filled = client.translate_file(texts, out, "de", source="en")
         assert (filled.translated, filled.fuzzy, filled.empty) == (1, 1, 1)
         assert out.read_text("utf-8") == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
@@ -120,13 +120,7 @@ def test_an_unreachable_service_is_reported(url: str) -> None:
     "response", [(404, {"text": "<html>"}), (200, {"text": "<"}), (200, {"json": {"a": 1}})]
 )
 def test_another_service_is_recognised(response: tuple[int, dict[str, Any]]) -> None:
-    with (
-        Client("http://x", transport=answering(response)) as client,
-        pytest.raises(UnreachableError, match="Passepartout"),
-    ):
-        client.languages()
-    with (
-        Client("http://x", transport=answering(response)) as client,
-        pytest.raises(UnreachableError, match="Passepartout"),
-    ):
-        client.ready()
+    with Client("http://x", transport=answering(response, response)) as client:
+        for ask in (client.languages, client.ready):
+            with pytest.raises(UnreachableError, match="Passepartout"):
+                ask()

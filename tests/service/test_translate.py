@@ -43,17 +43,7 @@ def test_a_word(place: list[str], capsys: Capture) -> None:
 
 
 def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Capture) -> None:
-    asked = [
-        DOG,
-        "O cão preto corre na neve.",
-        "--to",
-        "de,pt",
-        "--to",
-        "zh",
-        "-k",
-        "2",
-        "--json",
-    ]
+    asked = [DOG, "O cão preto corre na neve.", "--to", "de,pt", "--to", "zh", "-k", "2", "--json"]
     answers = [told(place, capsys, *asked) for place in places.values()]
     assert json.loads(answers[0]) == json.loads(answers[1])
     found = SentenceResponse.model_validate_json(answers[0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from index.answers.candidates import Candidates, gaps, joined, limited, merged, nearest, ranked
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
+from index.vectors.neighbourhoods import csls, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, VectorIndex
 
 Vectors = NDArray[np.float32]
@@ -102,14 +102,6 @@ def test_ranking_the_top_by_cosine_finds_the_best_of_all(folder: Path) -> None:
     np.testing.assert_array_equal(found_rows[:, 0], best[:, 0])
     overlap = [len(set(a) & set(b)) / 10 for a, b in zip(found_rows.tolist(), best.tolist(), strict=True)]
     assert np.mean(overlap) > 0.99
-
-
-def test_the_mean_of_a_question_is_over_its_ten_nearest(folder: Path) -> None:
-    random = np.random.default_rng(5)
-    rows, queries = unit_rows(random, 500), unit_rows(random, 1)
-    found = rank(opened(folder, rows), np.zeros(500, np.float32), queries, 1)
-    ordered = np.sort((queries @ rows.T)[0])[::-1]
-    assert found["score"][0] == pytest.approx(2 * ordered[0] - ordered[:CSLS_NEIGHBOURS].mean(), abs=1e-5)
 
 
 def test_what_is_left_out_is_no_candidate() -> None:

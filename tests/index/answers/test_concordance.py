@@ -87,8 +87,7 @@ def test_pages_follow_each_other(translator: Translator) -> None:
 
 
 @given(st.text(min_size=1, max_size=8).filter(clean))
-def test_any_phrase_can_be_looked_up(folder: Path, phrase: str) -> None:
-    indexes = Translator.open(folder).sentence_indexes
-    for occurrence in concordance(indexes, phrase, "en", ["de"]).occurrences:
+def test_any_phrase_can_be_looked_up(translator: Translator, phrase: str) -> None:
+    for occurrence in concordance(translator.sentence_indexes, phrase, "en", ["de"]).occurrences:
         for begin, end in occurrence.places:
             assert 0 <= begin < end <= len(occurrence.sentence.text)

@@ -13,11 +13,7 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.translator import Translator, untimed
 from index.answers.word_index import WordIndex
 
-TEXTS = [
-    "A black dog runs on the snow.",
-    "A white cat sleeps in the water.",
-    "The small horse jumps.",
-]
+TEXTS = ["A black dog runs on the snow.", "A white cat sleeps in the water.", "The small horse jumps."]
 COVERAGE = ("question_covered", "answer_covered", "question_lacking", "answer_lacking")
 
 

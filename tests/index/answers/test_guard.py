@@ -33,7 +33,7 @@ BUNDLE = Path(__file__).parents[3] / "models" / "small"
 
 
 @pytest.fixture(scope="module")
-def translators(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
+def translators(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
     """An index of the phrases that knows which translate which, and one that does not."""
     folder = tmp_path_factory.mktemp("guard")
     table = folder / "aligned.tsv"

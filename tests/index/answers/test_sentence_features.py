@@ -55,10 +55,3 @@ def test_files_hold_all_of_it(features: Features, tmp_path: Path) -> None:
     opened = Features.open(tmp_path, "en", len(TEXTS))
     for name, values in opened.arrays("en").items():
         np.testing.assert_array_equal(values, features.arrays("en")[name])
-
-
-def test_nothing_at_all(tmp_path: Path) -> None:
-    nothing = Features.of([], VOCABULARY, "en")
-    for name, values in nothing.arrays("en").items():
-        save_array(tmp_path / name, values)
-    assert len(Features.open(tmp_path, "en", 0)) == 0

@@ -6,12 +6,7 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 
-GERMAN = [
-    "Hund und Katze spielen.",
-    "Ein Hund rennt.",
-    "Der große Hund schläft.",
-    "Große Hunde rennen.",
-]
+GERMAN = ["Hund und Katze spielen.", "Ein Hund rennt.", "Der große Hund schläft.", "Große Hunde rennen."]
 ENGLISH = ["A dog and a cat play.", "A dog runs.", "The big dog sleeps.", "Big dogs run fast."]
 
 

@@ -55,12 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(
-    folder: Path,
-    code: str = "de",
-    *,
-    count: int = 30,
-    dimension: int = 8,
-    sources: Sequence[str] = ("en",),
+    folder: Path, code: str = "de", *, count: int = 30, dimension: int = 8, sources: Sequence[str] = ("en",)
 ) -> WordIndex:
     entry = LanguageEntry(sentences=1, words=count, lines=1, changed=0, dropped={}, links=0)
     languages = dict.fromkeys((code, *sources), entry)

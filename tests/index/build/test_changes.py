@@ -3,9 +3,9 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
+from functools import partial
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from index.storage.versions import DETECTOR, current, locked, open_version, serv
 from passepartout import run
 from tests.bundles import make_corpus, sentences
 from tests.damage import flip_middle
+from tests.dying import never, run_apart
 
 ENGLISH, GERMAN = sentences("en"), sentences("de")
 Capture = pytest.CaptureFixture[str]
@@ -135,14 +136,6 @@ def test_added_sentences_are_cleaned_as_the_index_was_and_aligned(index: Path, t
     assert {answer.text for answer in answers} == {GERMAN[0], "Der hund, gut."}
 
 
-def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
-    made = change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [{"pt": "O cão corre."}]))])
-    assert list(made.languages) == ["en", "de", "pt"]
-    assert texts(index)["pt:1"] == "O cão corre."
-    made = change_index(index, delete=["pt:1"])
-    assert list(made.languages) == ["en", "de"]
-
-
 def test_a_changed_index_identifies_languages_as_a_new_one_does(
     index: Path, bundle: Bundle, tmp_path: Path
 ) -> None:
@@ -151,11 +144,13 @@ def test_a_changed_index_identifies_languages_as_a_new_one_does(
 
     before = table(index)
     row = {"pt": "O cão corre."}
-    change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [row]))])
+    made = change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [row]))])
+    assert list(made.languages) == ["en", "de", "pt"]
+    assert texts(index)["pt:1"] == "O cão corre."
     both = [{"en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
     build_index(bundle, [Source(rows_of(tmp_path / "all.jsonl", [*both, row]))], tmp_path / "new")
     assert table(index) == table(tmp_path / "new")
-    change_index(index, delete=["pt:1"])
+    assert list(change_index(index, delete=["pt:1"]).languages) == ["en", "de"]
     assert table(index) == before
 
 
@@ -356,25 +351,8 @@ def test_changes_of_many_are_merged(index: Path, tmp_path: Path, monkeypatch: py
     assert list(made.languages) == ["en", "de", "pt"]
 
 
-# A quick change that dies at a durable call (fsync, rename, replace), counted from the first or the last.
-CHILD = """
-import os, signal, sys
-from pathlib import Path
-from index.build.changes import change_index
-from index.formats.registry import Source
-moment, count = int(sys.argv[1]), 0
-def counted(function):
-    def wrapped(*args, **kwargs):
-        global count
-        count += 1
-        if count == moment:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*args, **kwargs)
-    return wrapped
-os.fsync, os.rename, Path.replace = counted(os.fsync), counted(os.rename), counted(Path.replace)
-change_index(Path(sys.argv[2]), add=[Source(Path(sys.argv[3]))], own_ids=True, quick=True, job="a")
-print(count)
-"""
+def add_quickly(index: Path, more: Path) -> None:
+    change_index(index, add=[Source(more)], own_ids=True, quick=True, job="a")
 
 
 def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Path) -> None:
@@ -383,22 +361,17 @@ def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Pat
     before = texts(made)
     after = before | {"en:x": rows[0]["en"], "de:x": rows[0]["de"]}
 
-    def child(moment: int, index: Path) -> subprocess.CompletedProcess[str]:
-        shutil.copytree(made, index)
-        words = [sys.executable, "-c", CHILD, str(moment), str(index), str(more)]
-        return subprocess.run(words, capture_output=True, text=True, check=False)
-
-    whole = child(0, tmp_path / "whole")
-    total = int(whole.stdout)
-    assert texts(tmp_path / "whole") == after
+    whole = shutil.copytree(made, tmp_path / "whole")
+    code, total = run_apart(never, add_quickly, whole, more)
+    assert (code, texts(whole)) == (0, after)
     found = set()
     for moment in (1, total // 2, *range(total - 6, total + 1)):
-        index = tmp_path / str(moment)
-        assert child(moment, index).returncode == -signal.SIGKILL
+        index = shutil.copytree(made, tmp_path / str(moment))
+        assert run_apart(partial(eq, moment), add_quickly, index, more)[0] == -signal.SIGKILL
         served = texts(index)
         assert served in (before, after)
         found.add(served == after)
-        change_index(index, add=[Source(more)], own_ids=True, quick=True, job="a")
+        add_quickly(index, more)
         assert texts(index) == after
         assert open_version(index, fresh=True)[1].languages["de"].sentences == 31
     assert found == {False, True}

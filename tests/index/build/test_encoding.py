@@ -81,14 +81,7 @@ def test_processes_make_the_same_bytes(job: Job, detector: Detector, monkeypatch
         (lambda vectors, journal: vectors.write_bytes(b"\1" + vectors.read_bytes()[1:]), 20),
         (lambda vectors, journal: vectors.unlink(), 60),
     ],
-    ids=[
-        "journal cut",
-        "journal longer",
-        "no journal",
-        "vectors cut",
-        "vectors flipped",
-        "no vectors",
-    ],
+    ids=["journal cut", "journal longer", "no journal", "vectors cut", "vectors flipped", "no vectors"],
 )
 def test_what_is_damaged_is_encoded_again_and_what_is_not_is_not(
     job: Job, detector: Detector, damage: object, left: int

@@ -16,7 +16,7 @@ import pytest
 
 from index.build import ray, reading
 from index.build.build_index import build_index
-from index.build.encoding import Pool, Shards
+from index.build.encoding import Shards
 from index.build.job import LOCAL_ENGINE, Engine, Job
 from index.build.lexicon import detector_of
 from index.build.ray import RayPool, Setup
@@ -26,7 +26,7 @@ from index.errors import PassepartoutError, UsageError
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
-from tests.bundles import make_corpus, sentences
+from tests.bundles import make_corpus
 from tests.waiting import until
 
 RAY = Engine("ray")
@@ -134,38 +134,6 @@ def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
     return {name: entry.sha256 for name, entry in found.items() if name != "manifest.json"}
 
 
-def test_a_local_build_can_be_resumed_on_a_cluster(
-    bundle: Bundle,
-    corpora: dict[str, Path],
-    cluster: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole = build_index(bundle, corpora, tmp_path / "whole")
-    finish, submit = Shards.finish, RayPool.submit
-    finished = submitted = 0
-
-    def killed(self: Shards, *given: Any) -> None:  # noqa: ANN401
-        nonlocal finished
-        finish(self, *given)
-        finished += 1
-        if finished == 30:
-            raise KeyboardInterrupt
-
-    def counted(self: RayPool, function: Any, *values: object) -> object:  # noqa: ANN401
-        nonlocal submitted
-        submitted += function is ray._encode
-        return submit(self, function, *values)
-
-    monkeypatch.setattr(Shards, "finish", killed)
-    with pytest.raises(KeyboardInterrupt):
-        build_index(bundle, corpora, tmp_path / "index")
-    monkeypatch.setattr(Shards, "finish", finish)
-    monkeypatch.setattr(RayPool, "submit", counted)
-    assert build_index(bundle, corpora, tmp_path / "index", engine=RAY).files == whole.files
-    assert submitted == 10
-
-
 def test_a_shard_that_kills_its_workers_is_given_up(
     cluster: str, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,21 +149,6 @@ def _die(tries: Path) -> None:
     with tries.open("a") as file:
         file.write("x")
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_vectors_and_words_are_those_of_this_machine(encoders: RayPool, job: Job, detector: Detector) -> None:
-    texts = [*sentences("en")[:50], sentences("de")[0]]
-    with Pool(job, detector) as own:
-        wanted, counts = (
-            own.encode("en", texts, check_language=True).result(),
-            own.count(texts, "en").result(),
-        )
-    found = encoders.encode("en", texts, check_language=True).result()
-    assert found.foreign == wanted.foreign == [False] * 50 + [True]
-    assert found.vectors is not None
-    assert wanted.vectors is not None
-    assert found.vectors.tobytes() == wanted.vectors.tobytes()
-    assert encoders.count(texts, "en").result() == counts
 
 
 def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detector) -> None:
@@ -249,10 +202,7 @@ def test_the_command_joins_a_cluster_by_its_address(
 def test_a_cluster_that_is_not_there(
     job: Job, detector: Detector, address: str, error: type[Exception], told: str
 ) -> None:
-    with (
-        pytest.raises(error, match=told) as caught,
-        RayPool(job, detector, address),
-    ):
+    with pytest.raises(error, match=told) as caught, RayPool(job, detector, address):
         pass
     assert "\n" not in str(caught.value)
 

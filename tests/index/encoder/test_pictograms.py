@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle
-from index.encoder.pictures import (
-    LEAST_COSINE,
-    VARIANT_CODES,
-    Pictograms,
-    emoji,
-    family,
-    packed,
-)
+from index.encoder.pictures import LEAST_COSINE, VARIANT_CODES, Pictograms, emoji, family, packed
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
 from tests.bundles import make_bundle

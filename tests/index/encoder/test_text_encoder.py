@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import DamagedError, UsageError
+from index.errors import DamagedError
 from tests.bundles import LANGUAGES, make_bundle, sentences
 
 TEXTS = [text for language in LANGUAGES for text in sentences(language)[:40]] + ["", "a", "zzz", "dog " * 500]
@@ -47,11 +47,6 @@ def test_vectors_are_float32_of_unit_norm(encoder: TextEncoder) -> None:
     assert vectors.shape == (len(TEXTS), encoder.dimension)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
-def test_no_text_gives_no_rows(encoder: TextEncoder) -> None:
-    assert encoder.encode([]).shape == (0, encoder.dimension)
-    assert encoder.word_vectors([], "en").shape == (0, encoder.dimension)
 
 
 def test_vectors_are_what_the_graph_says(encoder: TextEncoder, bundle: Bundle) -> None:
@@ -112,12 +107,6 @@ def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) 
     )
 
 
-def test_words_do_not_depend_on_each_other(encoder: TextEncoder) -> None:
-    words = ["dog", "hund", "", "☃", "孩子"]
-    alone = np.concatenate([encoder.word_vectors([word], "en") for word in words])
-    np.testing.assert_array_equal(encoder.word_vectors(words, "en"), alone)
-
-
 def test_tokens_have_no_special_ones_and_are_below_vocabulary(encoder: TextEncoder) -> None:
     assert encoder.tokens([""]) == [[]]
     (ids,) = encoder.tokens(["the dog ☃"])
@@ -132,11 +121,6 @@ def test_the_recommended_precision_is_the_default(encoder: TextEncoder, tmp_path
     assert not np.array_equal(first, second)
     # All but "", "a" and "zzz", whose tokens are near zero and lost in eight bits.
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first, second)[:200])
-
-
-def test_a_missing_precision_is_refused(bundle: Bundle) -> None:
-    with pytest.raises(UsageError, match="no 8-bit encoder"):
-        TextEncoder(bundle, precision="int8")
 
 
 def test_two_threads_give_the_same(bundle: Bundle, encoder: TextEncoder) -> None:

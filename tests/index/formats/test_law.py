@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from index.errors import CorpusError
@@ -179,11 +179,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min
 
 
 def variants(text: str) -> list[bytes]:
-    return [
-        text.encode(),
-        text.replace("\n", "\r\n").encode(),
-        codecs.BOM_UTF8 + text.encode(),
-    ]
+    return [text.encode(), text.replace("\n", "\r\n").encode(), codecs.BOM_UTF8 + text.encode()]
 
 
 def test_every_format_has_a_sample() -> None:
@@ -241,6 +237,7 @@ MARKS = ("", "  ", "\n", "'", '"', "\\", "<b>", "&amp;", "@", "#")
 
 
 @given(st.sampled_from(KEYED), TEXTS, st.sampled_from(MARKS))
+@example("x.xml", "?", "")
 def test_a_text_that_was_filled_in_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, name: str, text: str, mark: str
 ) -> None:

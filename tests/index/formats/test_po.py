@@ -91,10 +91,7 @@ def test_the_given_language_is_used_if_the_header_has_none(tmp_path: Path) -> No
             r"x\.po: charset 'no-such' is not one that is read",
         ),
         (HEADER.format("") + 'msgid "\xff"\nmsgstr "b"\n', r"x\.po, line 6: not UTF-8"),
-        (
-            'msgid "a"\nmsgid_plural "b"\nmsgstr[9] "c"\n',
-            r"x\.po, line \d: not PO \(msgid, msgid_plural",
-        ),
+        ('msgid "a"\nmsgid_plural "b"\nmsgstr[9] "c"\n', r"x\.po, line \d: not PO \(msgid, msgid_plural"),
         ('msgid "a"\nmsgwrong "b"\n', r"x\.po, line 2: not PO"),
     ],
 )

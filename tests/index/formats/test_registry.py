@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import CorpusError, UsageError
-from index.formats.registry import (
-    Source,
-    check_names,
-    format_of,
-    read,
-)
+from index.formats.registry import Source, check_names, format_of, read
 
 
 @pytest.mark.parametrize(
@@ -56,15 +51,6 @@ def test_moses_pairs_are_aligned_by_line(tmp_path: Path) -> None:
     assert [sentence.group for sentence in english] == [sentence.group for sentence in german]
     assert len({sentence.group for sentence in english}) == 3
     assert [sentence.language for sentence in german] == ["de"] * 3
-
-
-def test_files_named_by_their_languages_are_aligned_with_those_of_their_folder(tmp_path: Path) -> None:
-    for code, line in (("en", "A dog.\n"), ("de", "Ein Hund.\n")):
-        (tmp_path / f"{code}.txt").write_text(line)
-    groups = [
-        next(iter(read(Source(tmp_path / f"{code}.txt", code, "moses")))).group for code in ("en", "de")
-    ]
-    assert groups[0] == groups[1]
 
 
 def test_plain_text_needs_a_language(tmp_path: Path) -> None:

@@ -111,12 +111,7 @@ def test_xliff_2(tmp_path: Path) -> None:
     one, two, three, four = found(tmp_path / "m.xliff", XLIFF_2)
     assert (one.id, one.language, one.text) == ("u.1", "en", "A dog.")
     assert (two.language, two.text) == ("pt", "Um cão.")
-    assert two.metadata == {
-        "note": "Title",
-        "original": "a.txt",
-        "state": "final",
-        "codes": "Um <ph3/>cão.",
-    }
+    assert two.metadata == {"note": "Title", "original": "a.txt", "state": "final", "codes": "Um <ph3/>cão."}
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,54 +42,27 @@ def test_describe_gives_size_and_sha256_by_posix_name(folder: Path) -> None:
     assert found["a"] == files.FileEntry(sha256=hashlib.sha256(b"one").hexdigest(), size=3)
 
 
-def test_an_undamaged_folder_passes(folder: Path) -> None:
-    files.verify(folder, listed(folder))
-
-
-def test_a_changed_byte_is_refused_by_name(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "sub" / "b").write_bytes(b"twO" + b"two" * 999), "sub/b: the checksum"),
+        (
+            lambda folder: os.truncate(folder / "sub" / "b", 2999),
+            "sub/b: 2999 bytes where the manifest says 3000",
+        ),
+        (lambda folder: (folder / "a").unlink(), "a: the file is missing"),
+        (lambda folder: (folder / "sub" / "c").touch(), "sub/c: the manifest does not list"),
+        (lambda folder: os.mkfifo(folder / "odd"), "odd: a link or a special file"),
+        (lambda folder: (folder / "odd").symlink_to("/etc/hostname"), "odd: a link or a special file"),
+        (lambda folder: (folder / "odd").symlink_to(folder / "sub"), "odd: a link or a special file"),
+    ],
+)
+def test_damage_is_refused_by_name(folder: Path, damage: Callable[[Path], object], message: str) -> None:
+    """A link in the place of a file: tests/damage.py."""
     entries = listed(folder)
-    (folder / "sub" / "b").write_bytes(b"twO" + b"two" * 999)
-    with pytest.raises(DamagedError, match=r"sub/b: the checksum"):
-        files.verify(folder, entries)
-
-
-def test_a_truncated_file_is_refused_with_both_sizes(folder: Path) -> None:
-    entries = listed(folder)
-    os.truncate(folder / "sub" / "b", 2999)
-    with pytest.raises(DamagedError, match=r"sub/b: 2999 bytes where the manifest says 3000"):
-        files.verify(folder, entries)
-
-
-def test_a_missing_file_is_refused(folder: Path) -> None:
-    entries = listed(folder)
-    (folder / "a").unlink()
-    with pytest.raises(DamagedError, match=r"a: the file is missing"):
-        files.verify(folder, entries)
-
-
-def test_a_file_that_is_not_listed_is_refused(folder: Path) -> None:
-    entries = listed(folder)
-    (folder / "sub" / "c").write_text("")
-    with pytest.raises(DamagedError, match=r"sub/c: the manifest does not list"):
-        files.verify(folder, entries)
-
-
-@pytest.mark.parametrize("kind", ["link", "folder link", "pipe"])
-def test_what_is_no_plain_file_is_refused(folder: Path, kind: str) -> None:
-    entries = listed(folder)
-    if kind == "pipe":
-        os.mkfifo(folder / "odd")
-    else:
-        (folder / "odd").symlink_to("/etc/hostname" if kind == "link" else folder / "sub")
-    with pytest.raises(DamagedError, match=r"odd: a link or a special file"):
-        files.verify(folder, entries)
-
-
-def test_a_link_in_the_place_of_a_file_is_refused_even_with_the_same_content(folder: Path) -> None:
-    entries = listed(folder)
-    (folder / "a").rename(folder.parent / "a")
-    (folder / "a").symlink_to(folder.parent / "a")
-    with pytest.raises(DamagedError, match="a link"):
+    files.verify(folder, entries)
+    damage(folder)
+    with pytest.raises(DamagedError, match=message):
         files.verify(folder, entries)
 
 

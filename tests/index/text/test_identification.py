@@ -24,10 +24,6 @@ def detector() -> Detector:
     return Detector(("de", "en"), token_table(COUNTS))
 
 
-def test_probabilities_of_a_language_sum_to_one() -> None:
-    np.testing.assert_allclose(np.exp(token_table(COUNTS)).sum(axis=1), 1, rtol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("tokens", "language"),
     [([0], "de"), ([3], "en"), ([0, 1, 6, 7], "de"), ([4, 6], "en"), ([0, 1, 2, 5], "de")],
@@ -82,16 +78,6 @@ def test_many_texts_are_judged_as_each_alone(
             for row in rows
         ]
         assert detector.foreign(Tokens.of(rows), code).tolist() == alone
-
-
-def test_no_languages_no_answer() -> None:
-    nobody = Detector((), np.zeros((0, 8), np.float32))
-    assert clear_language(nobody.chances([1])) is None
-    assert nobody.chances([1]) == {}
-
-
-def test_one_language_is_always_it() -> None:
-    assert clear_language(Detector(("de",), token_table(COUNTS[:1])).chances([3])) == "de"
 
 
 def test_a_language_of_the_index_is_likelier_than_another() -> None:

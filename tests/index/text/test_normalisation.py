@@ -49,11 +49,6 @@ def test_a_long_run_of_marks_is_parted_before_it_is_sorted() -> None:
     assert clean("a" + "\u0300" * 20 + "\u0316") == "à\u0316" + "\u0300" * 19
 
 
-@given(st.text(st.characters() | st.sampled_from(" \t\u3000\u200b")))
-def test_space_around_changes_nothing(line: str) -> None:
-    assert clean(f"  {line}\t") == clean(line)
-
-
 @pytest.mark.parametrize(
     ("text", "left"),
     [
@@ -109,8 +104,3 @@ def test_words_hold_a_letter_or_digit_and_no_space(text: str, language: str) -> 
 @given(st.text("aBz.,!?'-é7", max_size=6), st.sampled_from(["en", "fr", "it", "zh", "th"]))
 def test_a_piece_has_the_words_that_it_has_in_a_sentence(piece: str, language: str) -> None:
     assert words(piece, language) == words(f"\N{DOG} {piece}", language)
-
-
-@given(st.lists(st.sampled_from(["dog", "straße", "água", "3"]), max_size=8))
-def test_separated_words_come_back(parts: list[str]) -> None:
-    assert words(", ".join(parts), "pt") == parts

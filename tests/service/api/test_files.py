@@ -17,7 +17,7 @@ from index.formats.registry import open_document
 from service import limits
 from service.app import create_app
 from service.settings import Settings
-from tests.service.jobs.conftest import longest_file
+from tests.damage import longest_file
 
 TEXTS = b"The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n"
 FILLED = b"Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
@@ -31,11 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def service(remembering_dir: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    for name, value in (
-        ("FILE_BYTES", 4096),
-        ("FILE_TEXTS", 100),
-        ("KEPT_BYTES", 2048),
-    ):
+    for name, value in (("FILE_BYTES", 4096), ("FILE_TEXTS", 100), ("KEPT_BYTES", 2048)):
         monkeypatch.setattr(limits, f"MAX_{name}", value)
     with TestClient(create_app(Settings(index=remembering_dir, spool=folder.parent))) as client:
         yield client
@@ -92,10 +88,6 @@ def test_files_that_wait_are_bounded(service: TestClient, monkeypatch: pytest.Mo
         finally:
             over.set()
         assert sorted(sent.result().status_code for sent in [first, *more]) == [200, 200, 200, 503, 503]
-
-
-def test_the_language_may_be_detected(service: TestClient) -> None:
-    assert fetched(service, send(service, source="auto")) == FILLED
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import encodings
 import json
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -21,18 +20,11 @@ from index.text.segments import without_markup
 from service import limits
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
-from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."
 ASKED = {"q": DOG, "source": "en", "target": "de"}
 NPM_CLIENT = "libretranslate@1.0.1"
 FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.fixture(scope="module")
-def theirs(index_dir: Path) -> Iterator[LibreTranslateAPI]:
-    with serving(index_dir) as (address, _):
-        yield LibreTranslateAPI(address)
 
 
 def best(translator: Translator, text: str = DOG, target: str = "de") -> str:
@@ -53,13 +45,12 @@ def refused(client: TestClient, status: int = 400, path: str = "/translate", **s
     return told
 
 
-def test_deep_translator_translates_by_the_query_of_a_post(index_dir: Path, translator: Translator) -> None:
-    with serving(index_dir) as (address, _):
-        client = LibreTranslator(source="en", target="de", api_key="none", custom_url=f"{address}/")
-        assert client.translate(DOG) == best(translator)
+def test_deep_translator_translates_by_the_query_of_a_post(address: str, translator: Translator) -> None:
+    client = LibreTranslator(source="en", target="de", api_key="none", custom_url=f"{address}/")
+    assert client.translate(DOG) == best(translator)
 
 
-def test_the_client_of_npm_translates(index_dir: Path, translator: Translator, tmp_path: Path) -> None:
+def test_the_client_of_npm_translates(address: str, translator: Translator, tmp_path: Path) -> None:
     subprocess.run(["npm", "pack", NPM_CLIENT], cwd=tmp_path, capture_output=True, timeout=60, check=True)
     with tarfile.open(next(tmp_path.glob("*.tgz"))) as archive:
         archive.extractall(tmp_path, filter="data")
@@ -68,15 +59,13 @@ def test_the_client_of_npm_translates(index_dir: Path, translator: Translator, t
         const [apiurl, query] = process.argv.slice(1);
         translate({ query, source: "en", target: "de", apiurl }).then(console.log);
     """
-    with serving(index_dir) as (address, _):
-        command = ["node", "-e", script, address, DOG]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    command = ["node", "-e", script, address, DOG]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == best(translator)
 
 
-def test_its_own_client_translates_detects_and_lists(
-    theirs: LibreTranslateAPI, translator: Translator
-) -> None:
+def test_its_own_client_translates_detects_and_lists(address: str, translator: Translator) -> None:
+    theirs = LibreTranslateAPI(address)
     assert theirs.translate(DOG, "en", "de") == best(translator)
     assert theirs.translate("Größe? " + DOG, "en", "de")  # not ASCII
     (first, *_) = theirs.detect(DOG)
@@ -84,9 +73,6 @@ def test_its_own_client_translates_detects_and_lists(
     assert 70 < first["confidence"] <= 100
     assert {one["code"]: one["name"] for one in theirs.languages()}["pt"] == "Portuguese"
     assert all(set(one["targets"]) < {"en", "de", "pt", "zh", "ar"} for one in theirs.languages())
-
-
-def test_its_own_client_gets_the_error(theirs: LibreTranslateAPI) -> None:
     with pytest.raises(HTTPError) as caught:
         theirs.translate(DOG, "en", "xx")
     with caught.value as answer:

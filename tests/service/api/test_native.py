@@ -15,7 +15,7 @@ from index.storage.index_manifest import PairQuality
 from service import limits
 from service.app import create_app
 from service.settings import Settings
-from tests.bundles import lexicon, make_corpus, sentences
+from tests.bundles import lexicon, sentences
 from tests.service.conftest import ClientFactory
 
 DOG = "A small dog runs on the beach."
@@ -51,14 +51,6 @@ def test_a_sentence_gets_its_translations_best_first(client: TestClient, transla
     }
 
 
-def test_the_translation_is_the_right_one(client: TestClient, tmp_path: Path) -> None:
-    corpus = make_corpus(tmp_path)
-    asked, right = (corpus[language].read_text("utf-8").splitlines() for language in ("en", "de"))
-    answer = client.post("/translate/sentence", json={"text": asked, "source": "en", "target": "de"}).json()
-    found = [result["translations"]["de"][0]["text"] for result in answer["results"]]
-    assert sum(a == b for a, b in zip(found, right, strict=True)) >= 0.9 * len(asked)
-
-
 def test_a_list_of_texts_gives_as_many_results_in_order(client: TestClient) -> None:
     texts = [f"A {word} dog runs on the beach." for word in ("small", "big", "small", "black")]
     answer = client.post("/translate/sentence", json={"text": texts, "source": "en", "target": "de"}).json()
@@ -70,14 +62,10 @@ def test_a_list_of_texts_gives_as_many_results_in_order(client: TestClient) -> N
 
 def test_the_text_comes_back_as_it_was_sent_and_is_searched_cleaned(client: TestClient) -> None:
     sloppy = "  A small\tdog\u0000 runs  on the beach.\n"
-    answers = [
-        client.post("/translate/sentence", json={"text": text, "source": "en", "target": "de"}).json()[
-            "results"
-        ][0]
-        for text in (sloppy, DOG)
-    ]
-    assert answers[0]["text"] == sloppy
-    assert answers[0]["translations"] == answers[1]["translations"]
+    request = {"text": [sloppy, DOG], "source": "en", "target": "de"}
+    first, second = client.post("/translate/sentence", json=request).json()["results"]
+    assert first["text"] == sloppy
+    assert first["translations"] == second["translations"]
 
 
 def test_less_likely_answers_are_left_out(client: TestClient) -> None:
@@ -133,28 +121,27 @@ def test_the_source_is_detected_for_each_text(client: TestClient) -> None:
     ]
 
 
-@pytest.mark.parametrize("concept", lexicon()[:8], ids=lambda concept: concept["en"])
-def test_a_word_gets_its_translations(client: TestClient, concept: dict[str, str]) -> None:
-    request = {"word": concept["en"], "source": "en", "target": ["de", "ar"], "k": 3}
+def test_a_word_gets_its_translations(client: TestClient) -> None:
+    concepts = lexicon()[:8]
+    request = {
+        "word": [concept["en"] for concept in concepts],
+        "source": "en",
+        "target": ["de", "ar"],
+        "k": 3,
+    }
     body = client.post("/translate/word", json=request).json()
-    (result,) = body["results"]
-    assert (result["word"], result["source"]) == (concept["en"], "en")
-    for target, found in result["translations"].items():
-        assert concept[target] in [one["text"] for one in found]
-        assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
+    for result, concept in zip(body["results"], concepts, strict=True):
+        assert (result["word"], result["source"]) == (concept["en"], "en")
+        for target, found in result["translations"].items():
+            assert concept[target] in [one["text"] for one in found]
+            assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
 
 
 def test_answers_from_the_translation_memory_are_marked(remembering: TestClient) -> None:
     """And quoted with the sentence that they translate."""
 
     def ask(text: str, min_confidence: float) -> list[dict[str, object]]:
-        request = {
-            "text": text,
-            "source": "en",
-            "target": "de",
-            "min_confidence": min_confidence,
-            "k": 3,
-        }
+        request = {"text": text, "source": "en", "target": "de", "min_confidence": min_confidence, "k": 3}
         (result,) = remembering.post("/translate/sentence", json=request).json()["results"]
         answers: list[dict[str, object]] = result["translations"]["de"]
         return answers
@@ -240,18 +227,6 @@ def test_health(client: TestClient, translator: Translator) -> None:
     assert client.get("/health/live").json() == {"status": "live"}
     ready = {"model": translator.model, "index": translator.version, "status": "ready"}
     assert client.get("/health/ready").json() == ready
-
-
-def test_a_cached_answer_is_the_computed_one(make_client: ClientFactory) -> None:
-    request = {
-        "text": [DOG, "A big cat sleeps on the street."],
-        "target": ["de", "ar"],
-        "source": "en",
-        "k": 5,
-    }
-    cached, computed = make_client(), make_client(cache_bytes=0)
-    answers = [one.post("/translate/sentence", json=request).content for one in (cached, cached, computed)]
-    assert len(set(answers)) == 1
 
 
 def test_the_threshold_is_not_part_of_what_is_cached(make_client: ClientFactory) -> None:

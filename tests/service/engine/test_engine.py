@@ -117,7 +117,12 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 ) -> None:
     client, other = (make_client(redis_url=redis_server.url) for _ in range(2))
     assert ask(client)[0] == computed
-    stored(redis_server)
+    for key in stored(redis_server):
+        with Redis.from_url(redis_server.url) as redis:
+            value = redis.get(key)
+        assert isinstance(value, bytes)
+        assert DOG not in f"{key!r}{value!r}"
+        assert b'"key":"%b"' % key in value
     # From here on, nothing can be computed.
     monkeypatch.setattr(Translator, "answer", None)
     assert ask(client)[0] == computed
@@ -125,48 +130,22 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 
 
 def test_answers_stay_right_while_redis_is_frozen_and_killed(
-    make_client: ClientFactory,
-    redis_server: RedisServer,
-    computed: bytes,
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
 ) -> None:
     client = make_client(redis_url=redis_server.url)
     usual = min(ask(client)[1] for _ in range(5))
     for break_redis in (redis_server.freeze, redis_server.kill):
         break_redis()
         waited = []
-        for _ in range(10):
+        for _ in range(5):
             answer, seconds = ask(client)
             assert answer == computed
             waited.append(seconds)
         assert median(waited) < usual + 0.25
 
 
-@pytest.mark.parametrize("how", ["garbage", "type", "foreign"])
-def test_answers_stay_right_when_redis_holds_something_else(
-    make_client: ClientFactory, redis_server: RedisServer, computed: bytes, how: str, patience: None
-) -> None:
-    client = make_client(redis_url=redis_server.url)
-    ask(client)
-    keys = stored(redis_server)
-    with Redis.from_url(redis_server.url) as redis:
-        values = {key: redis.get(key) for key in keys}
-        for key, other in zip(keys, [*keys[1:], keys[0]], strict=True):
-            redis.delete(key)
-            if how == "garbage":
-                redis.set(key, b"\x80garbage")
-            elif how == "type":
-                redis.hset(key, "a", "b")
-            else:
-                redis.set(key, values[other])
-    assert ask(client)[0] == computed
-    assert ask(client)[0] == computed
-
-
 def test_a_redis_that_comes_late_is_used(
-    make_client: ClientFactory,
-    redis_server: RedisServer,
-    computed: bytes,
-    patience: None,
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes, patience: None
 ) -> None:
     redis_server.kill()
     client = make_client(redis_url=redis_server.url)
@@ -174,17 +153,6 @@ def test_a_redis_that_comes_late_is_used(
     redis_server.start()
     assert ask(client)[0] == computed
     stored(redis_server)
-
-
-def test_an_answer_in_redis_is_a_json_document(
-    make_client: ClientFactory, redis_server: RedisServer, patience: None
-) -> None:
-    ask(make_client(redis_url=redis_server.url))
-    with Redis.from_url(redis_server.url, decode_responses=True) as redis:
-        for key in map(bytes.decode, stored(redis_server)):
-            value = redis.get(key)
-            assert DOG not in f"{key}{value}"
-            assert f'"key":"{key}"' in value
 
 
 def test_answers_are_rounded(client: TestClient) -> None:

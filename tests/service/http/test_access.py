@@ -2,16 +2,20 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
+from index.answers.translator import Translator
 from index.errors import UsageError
+from service.app import create_app
 from service.http import keys
 from service.http.access import is_open
 from service.http.keys import Keys
+from service.http.page import PAGE_FILES
 from service.settings import Settings, load_settings
 from tests.service.conftest import ClientFactory, every_route
 
@@ -48,21 +52,7 @@ ROUTES = {
     "GET /phrases": False,
     "POST /board": False,
     "GET /openapi.json": True,
-    "GET /": True,
-    "GET /answers.js": True,
-    "GET /app.js": True,
-    "GET /columns.js": True,
-    "GET /files.js": True,
-    "GET /jobs.js": True,
-    "GET /phrases.js": True,
-    "GET /scenes.js": True,
-    "GET /corpus.js": True,
-    "GET /dom.js": True,
-    "GET /languages.js": True,
-    "GET /teach.js": True,
-    "GET /style.css": True,
-    "GET /favicon.svg": True,
-}
+} | {f"GET {path}": True for path in PAGE_FILES}
 BODIES = {
     "/translate/sentence": SENTENCE,
     "/translate/word": {"word": "dog", "source": "en", "target": "de"},
@@ -77,9 +67,11 @@ SENT: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.fixture
-def locked(make_client: ClientFactory) -> TestClient:
-    return make_client(api_keys=ENTRIES, metrics="everyone")
+@pytest.fixture(scope="module")
+def locked(translator: Translator) -> Iterator[TestClient]:
+    settings = Settings(api_keys=ENTRIES, metrics="everyone")  # type: ignore[arg-type]
+    with TestClient(create_app(settings, translator)) as client:
+        yield client
 
 
 def test_the_table_names_every_route() -> None:
@@ -87,24 +79,26 @@ def test_the_table_names_every_route() -> None:
     assert routes | {"GET /openapi.json"} == set(ROUTES)
 
 
-@pytest.mark.parametrize("sent", SENT)
+# Without the form, a file of that name, or a word to look for.
+ANSWERED = {
+    "/translate_file": 400,
+    "/download_file/{name}": 404,
+    "/concordance": 422,
+    "/phrases": 422,
+    "/board": 422,
+}
+
+
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -> None:
+def test_every_route_with_every_key(locked: TestClient, route: str) -> None:
     method, path = route.split()
     filled = re.sub(r"{[^}]*}", "en", path).replace("/problems/en", "/problems/not-found")
-    answer = locked.request(method, filled, json=BODIES.get(path), headers=SENT[sent])
-    let_in = ROUTES[route] or (sent in ("bearer", "header") and not path.startswith("/admin/"))
     refused = 403 if path in ("/translate", "/translate_file", "/detect") else 401
-    # Without the form, a file of that name, or a word to look for.
-    answered = {
-        "/translate_file": 400,
-        "/download_file/{name}": 404,
-        "/concordance": 422,
-        "/phrases": 422,
-        "/board": 422,
-    }.get(path, 200)
-    assert answer.status_code == (answered if let_in else refused)
-    assert ("www-authenticate" in answer.headers) == (not let_in)
+    for sent, headers in SENT.items():
+        answer = locked.request(method, filled, json=BODIES.get(path), headers=headers)
+        let_in = ROUTES[route] or (sent in ("bearer", "header") and not path.startswith("/admin/"))
+        assert answer.status_code == (ANSWERED.get(path, 200) if let_in else refused), sent
+        assert ("www-authenticate" in answer.headers) == (not let_in)
 
 
 ADMIN_KEY = "battery staple"

@@ -1,3 +1,5 @@
+"""What a head declares of its body's length, and bodies and queries that are refused by their size."""
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -14,23 +16,20 @@ from service.http.body_limit import declared_length
         (b"", None),
         (b"-1", None),
         (b"+1", None),
-        (b"1_000", None),
+        (b"1_0", None),
     ],
 )
 def test_the_length_that_a_head_declares(value: bytes, length: int | None) -> None:
     assert declared_length([(b"host", b"a"), (b"content-length", value)]) == length
-
-
-@pytest.mark.parametrize("zeros", [0, 1, 20])
-@pytest.mark.parametrize("digits", [18, 19, 10_000])
-def test_a_length_of_many_digits_stays_a_large_one(zeros: int, digits: int) -> None:
-    found = declared_length([(b"content-length", b"0" * zeros + b"9" * digits)])
-    assert found is not None
-    assert found >= 10**17
-
-
-def test_a_head_without_a_length() -> None:
     assert declared_length([(b"host", b"a")]) is None
+
+
+@pytest.mark.parametrize("digits", [18, 19, 10_000])
+def test_a_length_of_many_digits_stays_a_large_one(digits: int) -> None:
+    for zeros in (0, 1, 20):
+        found = declared_length([(b"content-length", b"0" * zeros + b"9" * digits)])
+        assert found is not None
+        assert found >= 10**17
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/concordance", "/style.css", "/nothing"])

@@ -19,7 +19,7 @@ def test_each_file_is_sent_with_its_type_and_policy(
     assert answer.content == (WEB_FOLDER / name).read_bytes()
     assert answer.headers["content-type"] == media_type
     assert answer.headers["x-content-type-options"] == "nosniff"
-    policy = answer.headers["content-security-policy"]
+    (policy,) = answer.headers.get_list("content-security-policy")
     assert policy.startswith("default-src 'none'; script-src 'self'")
     assert "unsafe" not in policy
     again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})

@@ -71,21 +71,25 @@ def test_a_key_in_the_body_is_counted_after_the_address(make_client: ClientFacto
         ("/admin/jobs", "application/json", b"{}"),
     ],
 )
-@pytest.mark.parametrize("keys", [None, ENTRIES])
 def test_what_is_refused_counts_for_its_address(
-    make_client: ClientFactory, path: str, content_type: str, body: bytes, keys: str | None
+    make_client: ClientFactory, path: str, content_type: str, body: bytes
 ) -> None:
-    client = make_client(rate_limit="3/hour", api_keys=keys)
-    sent = {"content": body, "headers": {"Content-Type": content_type}}
-    statuses = [client.post(path, **sent).status_code for _ in range(5)]  # type: ignore[arg-type]
-    assert all(400 <= status < 500 and status != 429 for status in statuses[:3])
-    assert statuses[3:] == [429, 429]
+    for keys in (None, ENTRIES):
+        client = make_client(rate_limit="3/hour", api_keys=keys)
+        sent = {"content": body, "headers": {"Content-Type": content_type}}
+        statuses = [client.post(path, **sent).status_code for _ in range(5)]  # type: ignore[arg-type]
+        assert all(400 <= status < 500 and status != 429 for status in statuses[:3])
+        assert statuses[3:] == [429, 429]
 
 
-def test_wrong_keys_in_the_body_count_for_their_address(make_client: ClientFactory) -> None:
+@pytest.mark.parametrize("q", ["A dog.", 5])
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
+def test_wrong_keys_in_the_body_count_for_their_address(
+    make_client: ClientFactory, path: str, q: str | int
+) -> None:
     client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
-    body = {"q": "A dog.", "source": "en", "target": "de", "api_key": "wrong"}
-    assert [client.post("/translate", json=body).status_code for _ in range(3)] == [403, 403, 429]
+    body = {"q": q, "source": "en", "target": "de", "api_key": "wrong"}
+    assert [client.post(path, json=body).status_code for _ in range(3)] == [403, 403, 429]
     assert ask(client, "one").status_code == 200
 
 

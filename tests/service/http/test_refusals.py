@@ -15,6 +15,7 @@ from tests.service.conftest import ClientFactory
 
 GOOD = {"text": "A small dog runs.", "source": "en", "target": "de"}
 WORD = {"word": "dog", "source": "en", "target": "de"}
+JSON = "application/json"
 
 
 def checked(answer: Any, status: int, slug: str) -> Problem:  # noqa: ANN401
@@ -88,11 +89,34 @@ def test_a_field_that_is_missing(client: TestClient, name: str) -> None:
     assert problem.detail == f"{name} is missing: it is required"
 
 
-@pytest.mark.parametrize("body", [b"[]", b"5", b"null", b'"text"'])
-def test_a_body_that_is_no_object(client: TestClient, body: bytes) -> None:
-    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": "application/json"})
-    problem = checked(answer, 422, "invalid-request")
-    assert "body" in problem.detail
+def sent(field: str, value: bytes) -> bytes:
+    """GOOD with a field as these bytes."""
+    return json.dumps(GOOD | {field: None}).encode().replace(b"null", value)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "slug", "word"),
+    [
+        *((body, JSON, 422, "invalid-request", "body") for body in (b"[]", b"5", b"null", b'"text"')),
+        *(
+            (body, JSON, 400, "bad-json", "body")
+            for body in (b"{", b"", b"{'text': 1}", b'{"text": "a",}', b"[" * 30_000, b'{"a": "\xff"}', b"\0")
+        ),
+        # What Python reads as JSON, and nobody else.
+        *((sent("k", value), JSON, 422, "invalid-request", "k") for value in (b"NaN", b"Infinity")),
+        (sent("text", rb'"\ud800"'), JSON, 422, "invalid-request", "text"),
+        *(
+            (b"{}", content_type, 415, "unsupported-media-type", JSON)
+            for content_type in ("text/plain", "application/x-www-form-urlencoded", "", "application/jsonx")
+        ),
+    ],
+    ids=lambda value: repr(value)[:25],
+)
+def test_a_body_that_cannot_be_read(
+    client: TestClient, body: bytes, content_type: str, status: int, slug: str, word: str
+) -> None:
+    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": content_type})
+    assert word in checked(answer, status, slug).detail
 
 
 def test_a_word_has_its_own_limit(client: TestClient) -> None:
@@ -100,7 +124,6 @@ def test_a_word_has_its_own_limit(client: TestClient) -> None:
     problem = checked(answer, 422, "invalid-request")
     assert problem.detail == "word has 101 characters, the limit is 100: shorten it"
     assert client.post("/translate/word", json=WORD | {"word": "x" * 100}).status_code == 200
-    assert client.post("/translate/sentence", json=GOOD | {"text": "x" * 1000}).status_code == 200
 
 
 def test_too_many_answers_in_all(client: TestClient) -> None:
@@ -123,6 +146,7 @@ def test_every_error_is_listed_up_to_a_limit(client: TestClient) -> None:
         ({"target": "xx"}, "target"),
         ({"target": ["de", "xx"]}, "target[1]"),
         ({"source": ""}, "source"),
+        ({"source": "x" * 100_000}, "source"),
         ({"target": "../../etc/passwd"}, "target"),
     ],
 )
@@ -134,10 +158,7 @@ def test_an_unknown_language_is_refused_and_the_known_ones_listed(
     assert error.field == field
     assert error.allowed == ["ar", "de", "en", "pt", "zh"]
     assert "use one of ar, de, en, pt, zh" in problem.detail
-
-
-def test_a_language_code_is_repeated_cut_short(client: TestClient) -> None:
-    assert len(refused(client, {"source": "x" * 100_000}, "unknown-language").detail) < 200
+    assert len(problem.detail) < 200  # however long the code is
 
 
 def test_a_text_that_is_in_the_target_language_already(client: TestClient) -> None:
@@ -164,50 +185,6 @@ def test_a_language_that_is_not_clear_comes_with_the_likely_ones(client: TestCli
     assert 2 <= len(candidates) <= 3
     assert {"de", "en"} & set(candidates)
     assert f"it may be {', '.join(candidates)}: give source" in problem.detail
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"",
-        b"{'text': 1}",
-        b'{"text": "a",}',
-        b"[" * 30_000,
-        b'{"text": "\xff"}',
-        b"\x00",
-    ],
-    ids=lambda body: repr(body[:20]),
-)
-def test_a_body_that_is_not_json_in_utf8(client: TestClient, body: bytes) -> None:
-    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": "application/json"})
-    problem = checked(answer, 400, "bad-json")
-    assert "body" in problem.detail
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("k", "NaN"),
-        ("k", "Infinity"),
-        ("min_confidence", "NaN"),
-        ("text", r'"\ud800"'),
-    ],
-)
-def test_what_python_reads_as_json_and_nobody_else(client: TestClient, field: str, value: str) -> None:
-    body = json.dumps(GOOD | {field: None}).replace("null", value)
-    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": "application/json"})
-    problem = checked(answer, 422, "invalid-request")
-    assert field in problem.detail
-
-
-@pytest.mark.parametrize(
-    "given", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"]
-)
-def test_a_body_of_another_type(client: TestClient, given: str) -> None:
-    answer = client.post("/translate/sentence", content=json.dumps(GOOD), headers={"Content-Type": given})
-    problem = checked(answer, 415, "unsupported-media-type")
-    assert "application/json" in problem.detail
 
 
 def test_the_type_may_have_parameters_and_any_case(client: TestClient) -> None:
@@ -275,7 +252,7 @@ anything = some.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50)
 @given(
     changes=some.dictionaries(
         some.sampled_from(["text", "source", "target", "k", "min_confidence", "x"]), anything
@@ -292,7 +269,7 @@ def test_whatever_is_sent_is_answered_or_refused(client: TestClient, changes: di
         Problem.model_validate(answer.json(), strict=True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50)
 @given(text=some.text(alphabet=some.characters(exclude_categories=["Cs"]), min_size=1, max_size=1000))
 def test_any_text_is_answered_or_refused(client: TestClient, text: str) -> None:
     answer = client.post("/translate/sentence", json=GOOD | {"text": text})

@@ -6,7 +6,6 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from service.http.page import PAGE_FILES
 from tests.service.conftest import ClientFactory
 
 REQUEST = {"text": "A small dog runs.", "source": "en", "target": "de"}
@@ -25,14 +24,6 @@ def test_every_answer_of_the_api_has_an_id_and_lets_a_browser_do_nothing(
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert headers["referrer-policy"] == "no-referrer"
     assert headers["cross-origin-resource-policy"] == "same-origin"
-
-
-@pytest.mark.parametrize("path", PAGE_FILES)
-def test_the_page_has_its_own_policy_and_only_that(client: TestClient, path: str) -> None:
-    headers = client.get(path).headers
-    (policy,) = headers.get_list("content-security-policy")
-    assert "script-src 'self'" in policy
-    assert headers["x-content-type-options"] == "nosniff"
 
 
 def test_ids_are_not_the_same(client: TestClient) -> None:

@@ -1,22 +1,21 @@
-"""A real server under schemathesis, which reads its OpenAPI document, and under damaged requests."""
+"""A real server under schemathesis, which reads its OpenAPI document; bodies with a part that is damaged."""
 
 import json
-import random
 import re
-import socket
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from urllib.request import urlopen
+
+from hypothesis import given
+from hypothesis import strategies as some
+from starlette.testclient import TestClient
 
 from tests.service.observability.test_metrics import counts
 
 CONFIG = Path(__file__).parents[1] / "schemathesis.toml"
-DAMAGED_REQUESTS = 600
-ODD_BYTES = (b"\0", b"\r\n", b"\xff", b'"', b"\\", b"{", b"[", b"%", b"\xed\xa0\x80", b"1e999", b"null")
+ODD_BYTES = (b"", b"\0", b"\r\n", b"\xff", b'"', b"\\", b"{", b"[", b"%", b"\xed\xa0\x80", b"1e999", b"null")
 BODIES = (
     ("/translate/sentence", b'{"text": ["A dog.", "A cat."], "source": "en", "target": ["de"], "k": 2}'),
     ("/translate/word", b'{"word": "dog", "source": "en", "target": ["de"], "min_confidence": 0.2}'),
@@ -67,48 +66,12 @@ def name_codes(schema: dict[str, Any], codes: list[str]) -> None:
         name_codes(part, codes)
 
 
-def test_damaged_requests_never_fail_it(address: str) -> None:
-    chance = random.Random(1)
-    statuses = Counter(sent(address, damaged_request(chance)) for _ in range(DAMAGED_REQUESTS))
-    assert {status for status in statuses if status >= 500 and status != 503} == set()
-    assert statuses[200] > 10
-    assert statuses[400] > 10
-
-
-def damaged_request(chance: random.Random) -> bytes:
-    path, body = chance.choice(BODIES)
-    body = damaged(body, chance) if chance.random() < 0.5 else body
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"
-    whole = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-    return whole if chance.random() < 0.5 else damaged(whole, chance)
-
-
-def damaged(given: bytes, chance: random.Random) -> bytes:
-    """One to three times: a byte flipped, a part removed or repeated, something odd put in."""
-    changed = bytearray(given)
-    for _ in range(chance.randint(1, 3)):
-        begin = chance.randrange(len(changed))
-        end = min(len(changed), begin + chance.randint(1, 12))
-        match chance.randrange(4):
-            case 0:
-                changed[begin] ^= 1 << chance.randrange(8)
-            case 1 if end - begin < len(changed):
-                del changed[begin:end]
-            case 2:
-                changed[begin:begin] = changed[begin:end] * chance.choice((1, 2, 300))
-            case _:
-                changed[begin:begin] = chance.choice(ODD_BYTES)
-    return bytes(changed)
-
-
-def sent(address: str, request: bytes) -> int:
-    """The status that a request gets; 0 where the connection is closed without one."""
-    with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=15) as connection:
-        try:
-            connection.sendall(request)
-            connection.shutdown(socket.SHUT_WR)  # a request that lacks an end is over all the same
-            line = b"".join(iter(lambda: connection.recv(4096), b"")).split(b"\r\n", 1)[0]
-        except ConnectionError:
-            return 0
-    found = re.match(rb"HTTP/1\.1 (\d{3})", line)
-    return int(found[1]) if found else 0
+@given(some.sampled_from(BODIES), some.integers(0), some.integers(0, 12), some.sampled_from(ODD_BYTES))
+def test_a_damaged_body_is_answered_or_refused(
+    client: TestClient, sent: tuple[str, bytes], place: int, length: int, odd: bytes
+) -> None:
+    path, body = sent
+    begin = place % len(body)
+    damaged = body[:begin] + odd + body[begin + length :]
+    answer = client.post(path, content=damaged, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400, 422)

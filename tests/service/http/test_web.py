@@ -1,17 +1,13 @@
 """The page in a real browser, before a real server."""
 
 import re
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from index.build.build_index import build_index
-from index.encoder.bundle import Bundle
 from tests.service.browser import OpenPage, serious
-from tests.service.server import serving
 from tests.waiting import until
 
 DOG = "A small dog runs on the beach."
@@ -32,16 +28,25 @@ def only(page: Page, *targets: str) -> None:
             box.set_checked(name in targets)
 
 
+def ask(
+    page: Page, *targets: str, text: str = DOG, source: str | None = None, least: int | None = None
+) -> None:
+    if source is not None:
+        page.get_by_label("From").select_option(source)
+    if targets:
+        only(page, *targets)
+    if least is not None:
+        page.get_by_label("Minimum confidence").fill(str(least))
+    page.get_by_label("Sentence to translate").fill(text)
+    page.keyboard.press("Enter")
+
+
 def answers(page: Page, code: str) -> list[str]:
     return page.locator(f"[data-code={code}] .answer-text").all_text_contents()
 
 
 def test_a_sentence_is_translated_and_the_address_contains_it(page: Page, address: str) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    only(page, "German", "Chinese")
-    page.get_by_label("Minimum confidence").fill("0")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "German", "Chinese", source="en", least=0)
     first = page.locator("[data-code=de] .answer").first
     expect(first.locator(".answer-text")).to_have_attribute("lang", "de")
     expect(first.locator(".said")).to_have_text("very likely")
@@ -77,19 +82,14 @@ def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
 
 
 def test_a_detected_language_is_shown(page: Page) -> None:
-    page.get_by_label("Sentence to translate").fill("Der Hund ist klein und rennt: strand.")
-    page.keyboard.press("Enter")
+    ask(page, text="Der Hund ist klein und rennt: strand.")
     expect(page.locator("#detected")).to_have_text("Looks like German")
     expect(page.locator("[data-code=en]")).to_be_visible()
     expect(page.locator("[data-code=de]")).to_have_count(0)
 
 
 def test_what_the_encoder_sees_is_drawn_as_characters(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    only(page, "German")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "German", source="en")
     seen = page.locator("#seen .seen")
     expect(seen).to_have_attribute("aria-label", re.compile("^The encoder sees in your text: .*🐕"))
     expect(page.locator("[data-code=de] .answer .seen").first).to_contain_text("🐕")
@@ -126,10 +126,7 @@ def test_the_wall_shows_what_the_index_holds(page: Page) -> None:
 
 
 def test_swapped_it_goes_the_other_way(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    only(page, "German")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "German", source="en")
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
     german = answers(page, "de")[0]
     page.get_by_role("button", name="Swap").click()
@@ -150,22 +147,21 @@ def test_targets_are_remembered_and_above_the_answers_on_a_phone(page: Page) -> 
     assert targets["y"] + targets["height"] <= answered["y"]
 
 
-def test_near_answers_and_differences_are_shown(page: Page) -> None:
+def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> None:
+    evil = "<img src=x onerror=\"document.title='owned'\"><b>hund</b>"
+
     def near(route: Route) -> None:
         answer = route.fetch().json()
-        for kind, given in zip(("memory", "near"), answer["results"][0]["translations"]["de"], strict=False):
-            given["match"] = kind
-            given["differs"] = {"question": ["beach"], "answer": [given["text"].split()[1]]}
-        first = answer["results"][0]["translations"]["de"][0]
+        first, second, third = answer["results"][0]["translations"]["de"]
+        for kind, given in (("memory", first), ("near", second)):
+            differs = {"question": ["beach"], "answer": [given["text"].split()[1]]}
+            given |= {"match": kind, "differs": differs}
         first |= {"original": {"text": "A dog.", "id": "en:1"}, "confidence": 0.8, "penalties": ["numbers"]}
+        third["text"] = evil
         route.fulfill(json=answer)
 
     page.route("**/translate/sentence", near)
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    only(page, "German")
-    page.get_by_label("Minimum confidence").fill("0")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "German", source="en", least=0)
     german = page.locator("[data-code=de]")
     memory = german.locator("[data-match=memory]")
     expect(memory.locator(".percent")).to_have_text("80%")
@@ -175,6 +171,9 @@ def test_near_answers_and_differences_are_shown(page: Page) -> None:
     expect(below.locator("mark")).to_have_count(1)
     expect(below.locator(".missing")).to_have_text("Not in it: beach")
     expect(german.locator(".below")).to_contain_text("The same scene with other details")
+    assert evil in answers(page, "de")
+    assert page.locator(".answer-text :not(mark)").count() == 0
+    assert page.title() == "Passepartout"
     assert serious(page) == []
 
 
@@ -192,8 +191,7 @@ def test_the_likely_languages_are_buttons(page: Page) -> None:
             route.fulfill(status=422, json=refusal)
 
     page.route("**/translate/sentence", unclear)
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page)
     page.get_by_role("alert").get_by_role("button", name="English").click()
     expect(page.get_by_label("From")).to_have_value("en")
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
@@ -264,9 +262,7 @@ def test_right_to_left_is_right(page: Page) -> None:
     page.get_by_label("From").select_option("en")
     field.fill(DOG)
     assert field.evaluate("field => getComputedStyle(field).direction") == "ltr"
-    only(page, "Arabic", "German")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "Arabic", "German")
     for code, direction in (("ar", "rtl"), ("de", "ltr")):
         found = page.locator(f"[data-code={code}] .answer-text").first
         expect(found).to_be_visible()
@@ -274,32 +270,20 @@ def test_right_to_left_is_right(page: Page) -> None:
 
 
 def test_a_refusal_is_shown_in_its_place(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill("x" * 1001)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text(
-        "text has 1001 characters, the limit is 1000: shorten it"
-    )
+    ask(page, text="x" * 1001, source="en")
+    said = "text has 1001 characters, the limit is 1000: shorten it"
+    expect(page.get_by_role("alert")).to_contain_text(said)
     expect(page.get_by_label("Sentence to translate")).to_have_attribute("aria-invalid", "true")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page)
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.get_by_label("Sentence to translate")).not_to_have_attribute("aria-invalid", "true")
-
-
-def test_a_missing_target_is_reported(page: Page) -> None:
-    page.get_by_label("Sentence to translate").fill(DOG)
     only(page)
     page.get_by_role("button", name="Translate").click()
     expect(page.get_by_role("alert")).to_contain_text("at least one language")
 
 
 def test_if_no_answer_is_likely_enough_the_page_says_what_to_do(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill("Quarterly figures.")
-    only(page, "German")
-    page.get_by_label("Minimum confidence").fill("95")
-    page.get_by_role("button", name="Translate").click()
+    ask(page, "German", text="Quarterly figures.", source="en", least=95)
     expect(page.locator("[data-code=de]")).to_contain_text("No translation is likely enough.")
     page.get_by_role("button", name="show all").click()
     expect(page.locator("[data-code=de] .answer")).to_have_count(3)
@@ -308,8 +292,7 @@ def test_if_no_answer_is_likely_enough_the_page_says_what_to_do(page: Page) -> N
 def test_waiting_is_shown(page: Page) -> None:
     held: list[Route] = []
     page.route("**/translate/sentence", lambda route: held.append(route))
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page)
     expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
     expect(page.locator("#answers")).to_contain_text("Searching")
     held[0].continue_()
@@ -319,13 +302,9 @@ def test_waiting_is_shown(page: Page) -> None:
 
 def test_only_the_last_question_is_answered(page: Page) -> None:
     held: list[Route] = []
-    page.get_by_label("From").select_option("en")
-    only(page, "German")
     page.route("**/translate/sentence", lambda route: held.append(route))
-    field = page.get_by_label("Sentence to translate")
     for text in ("A big cat sleeps on the street.", DOG):
-        field.fill(text)
-        field.press("Enter")
+        ask(page, "German", text=text, source="en")
     expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
     # Requests reach `held` while the page is asked for something.
     until(lambda: page.evaluate("true") and len(held) == 2, "the page asks both")
@@ -335,15 +314,12 @@ def test_only_the_last_question_is_answered(page: Page) -> None:
 
 def test_an_unreachable_service_is_reported_on_the_page(page: Page) -> None:
     page.route("**/translate/sentence", lambda route: route.abort())
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page)
     expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
 
 
 def test_an_answer_is_copied(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page, source="en")
     first = page.locator("[data-code=de] .answer").first
     first.get_by_role("button", name="Copy").click()
     expect(first.get_by_role("button", name="Copy")).to_have_text("Copied")
@@ -402,119 +378,68 @@ def test_the_quality_of_each_pair_is_a_matrix(page: Page) -> None:
     assert serious(page) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"]) -> None:
-    """axe-core's rules of WCAG 2.2 A and AA, on every view of the page."""
+@pytest.mark.parametrize(
+    ("scheme", "background"), [("light", "rgb(228, 224, 215)"), ("dark", "rgb(22, 23, 26)")]
+)
+def test_every_view_is_accessible_and_fits_a_phone(
+    page: Page, scheme: Literal["light", "dark"], background: str
+) -> None:
+    """axe-core's rules of WCAG 2.2 A and AA."""
     page.emulate_media(color_scheme=scheme)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == background
     found = serious(page)
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page, source="en")
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
     found += serious(page)
-    page.get_by_label("Sentence to translate").fill("x" * 1001)
-    page.keyboard.press("Enter")
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    ask(page, text="x" * 1001)
     expect(page.get_by_role("alert")).to_be_visible()
     found += serious(page)
     page.get_by_role("tab", name="Languages").click()
-    found += serious(page)
-    assert found == []
+    assert found + serious(page) == []
 
 
-def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_dir: Path) -> None:
-    with serving(remembering_dir) as (address, _):
-        asked = {
-            "kind": "sentence",
-            "text": "The dog sleps.",
-            "source": "en",
-            "target": "de",
-            "least": "90",
-        }
-        page = open_page(f"{address}#{urlencode(asked)}")
-        first = page.locator(".answer").first
-        expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
-        expect(first.locator(".said")).to_have_text("from your corpus")
-        expect(first.locator(".memory")).to_have_text(
-            "Your corpus gives this translation for “The dog sleeps.”."
-        )
-        place = first.locator(".place")
-        expect(place.locator("span")).to_be_hidden()
-        place.get_by_text("Where it stands").click()
-        expect(place).to_contain_text("de:")
-        page.close()
+def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_address: str) -> None:
+    asked = {"kind": "sentence", "text": "The dog sleps.", "source": "en", "target": "de", "least": "90"}
+    page = open_page(f"{remembering_address}#{urlencode(asked)}")
+    first = page.locator(".answer").first
+    expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
+    expect(first.locator(".said")).to_have_text("from your corpus")
+    expect(first.locator(".memory")).to_have_text("Your corpus gives this translation for “The dog sleeps.”.")
+    place = first.locator(".place")
+    expect(place.locator("span")).to_be_hidden()
+    place.get_by_text("Where it stands").click()
+    expect(place).to_contain_text("de:")
 
 
-def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_dir: Path) -> None:
-    with serving(remembering_dir) as (address, _):
-        page = open_page(f"{address}#{urlencode({'source': 'en', 'target': 'de'})}")
-        expect(page.get_by_role("checkbox", name="German")).to_be_checked()
-        dropped = page.evaluate_handle(
-            """() => {
-              const data = new DataTransfer();
-              const lines = "The dog sleeps.\\nThe dogs sleeps.\\nNobody knows this one.\\n";
-              data.items.add(new File([lines], "lines.txt"));
-              return data;
-            }"""
-        )
-        field = page.locator("label.drop")
-        assert field.evaluate(
-            "field => field.dispatchEvent(new DragEvent('dragover', { cancelable: true })) === false"
-        )  # so that the browser does not open the file itself
-        field.dispatch_event("drop", {"dataTransfer": dropped})
-        expect(page.locator(".file [role=status]")).to_contain_text(
-            "in German: 1 translated, 1 nearly, 1 left untranslated"
-        )
-        with page.expect_download() as fetched:
-            page.get_by_role("link", name="Fetch lines.txt").click()
-        assert fetched.value.suggested_filename.endswith(".txt")
-        assert (
-            fetched.value.path().read_text("utf-8")
-            == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
-        )
-        # Text cannot mark the nearly known one: it is written where one asks for it.
-        page.get_by_role("button", name="Fill it in anyway").click()
-        expect(page.get_by_role("button", name="Fill it in anyway")).to_have_count(0)
-        with page.expect_download() as fetched:
-            page.get_by_role("link", name="Fetch lines.txt").click()
-        assert (
-            fetched.value.path().read_text("utf-8")
-            == "Der Vertrag gilt.\nDer Vertrag gilt.\nNobody knows this one.\n"
-        )
-        page.close()
-
-
-def test_every_control_has_a_name_and_fits_a_phone(page: Page) -> None:
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
-    expect(page.locator(".answer").first).to_be_visible()
-    nameless = page.evaluate(
-        "() => [...document.querySelectorAll('input, select, textarea, button')]"
-        ".filter(one => !(one.labels?.length || one.textContent.trim() || one.ariaLabel))"
-        ".map(one => one.outerHTML)"
+def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_address: str) -> None:
+    page = open_page(f"{remembering_address}#{urlencode({'source': 'en', 'target': 'de'})}")
+    expect(page.get_by_role("checkbox", name="German")).to_be_checked()
+    dropped = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          const lines = "The dog sleeps.\\nThe dogs sleeps.\\nNobody knows this one.\\n";
+          data.items.add(new File([lines], "lines.txt"));
+          return data;
+        }"""
     )
-    assert nameless == []
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
-def test_light_and_dark(page: Page) -> None:
-    colours = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        colours.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert colours == ["rgb(228, 224, 215)", "rgb(22, 23, 26)"]
-
-
-def test_markup_in_the_index_stays_text(open_page: OpenPage, bundle: Bundle, tmp_path: Path) -> None:
-    evil = "<img src=x onerror=\"document.title='owned'\"><b>hund</b>"
-    corpora = {"en": "A dog runs.", "de": evil}
-    for language, text in corpora.items():
-        (tmp_path / f"{language}.txt").write_text(text + "\n", "utf-8")
-    build_index(bundle, {code: tmp_path / f"{code}.txt" for code in corpora}, tmp_path / "index")
-    with serving(tmp_path / "index") as (address, _):
-        asked = {"kind": "sentence", "text": "dog", "source": "en", "target": "de", "least": "0"}
-        page = open_page(f"{address}#{urlencode(asked)}")
-        expect(page.locator(".answer-text")).to_have_text(evil)
-        assert page.locator(".answer-text :not(mark)").count() == 0
-        assert page.title() == "Passepartout"
-        page.close()
+    field = page.locator("label.drop")
+    assert field.evaluate(
+        "field => field.dispatchEvent(new DragEvent('dragover', { cancelable: true })) === false"
+    )  # so that the browser does not open the file itself
+    field.dispatch_event("drop", {"dataTransfer": dropped})
+    expect(page.locator(".file [role=status]")).to_contain_text(
+        "in German: 1 translated, 1 nearly, 1 left untranslated"
+    )
+    with page.expect_download() as fetched:
+        page.get_by_role("link", name="Fetch lines.txt").click()
+    assert fetched.value.suggested_filename.endswith(".txt")
+    filled = "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
+    assert fetched.value.path().read_text("utf-8") == filled
+    # Text cannot mark the nearly known one: it is written where one asks for it.
+    page.get_by_role("button", name="Fill it in anyway").click()
+    expect(page.get_by_role("button", name="Fill it in anyway")).to_have_count(0)
+    with page.expect_download() as fetched:
+        page.get_by_role("link", name="Fetch lines.txt").click()
+    assert fetched.value.path().read_text("utf-8") == filled.replace("The dogs sleeps.", "Der Vertrag gilt.")

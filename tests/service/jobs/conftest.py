@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -120,17 +119,6 @@ def children(pid: int) -> list[int]:
     except OSError:
         return []
     return [below for child in direct for below in (*children(int(child)), int(child))]
-
-
-@contextlib.contextmanager
-def longest_file(size: int) -> Iterator[None]:
-    """Let no file of this process become longer than `size`: as on a full disk, writing fails."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.fixture(scope="module")

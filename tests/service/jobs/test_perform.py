@@ -17,8 +17,8 @@ from service.jobs.record import Record
 from service.jobs.spool import open_spool
 from service.schemas.jobs import Event, Spec, UploadOptions
 from service.settings import Settings
+from tests.damage import longest_file
 from tests.service.conftest import RedisServer
-from tests.service.jobs.conftest import longest_file
 
 HUND = {"id": "de:neu", "text": "Der Vertrag gilt.", "group": "a"}
 

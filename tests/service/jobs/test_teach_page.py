@@ -1,8 +1,5 @@
 """A language taught on the page, in a real browser, by a real worker."""
 
-import os
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -20,7 +17,6 @@ ESPERANTO = {
     "beach": "strando",
     "snow": "neĝo",
 }
-SHOTS = os.environ.get("PASSEPARTOUT_SCREENSHOTS")  # a folder to keep what the page looked like in
 
 
 @pytest.fixture
@@ -28,11 +24,6 @@ def page(open_page: OpenPage, stage: Stage) -> Page:
     page = open_page(f"{stage.url}#kind=teach")
     expect(page.get_by_role("tab", name="Teach")).to_have_attribute("aria-selected", "true")
     return page
-
-
-def shoot(page: Page, name: str) -> None:
-    if SHOTS:
-        page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
 
 
 def fill(page: Page) -> None:
@@ -46,7 +37,6 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     page.get_by_label("Its code").fill("eo")
     fill(page)
     expect(page.get_by_text("12 lines typed.")).to_be_visible()
-    shoot(page, "teach-desktop")
     page.reload()
     page.get_by_label("Its code").fill("eo")
     page.get_by_label("Its code").press("Tab")
@@ -73,13 +63,11 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     page.get_by_label("Into", exact=True).select_option("en")
     page.get_by_role("button", name="Translate").last.click()
     expect(page.locator(".tried li").first).to_contain_text("dog")
-    shoot(page, "taught-desktop")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert serious(page) == []
     page.set_viewport_size({"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    shoot(page, "taught-phone")
 
 
 def test_the_code_is_checked_as_it_is_entered_and_changing_it_keeps_what_was_typed(page: Page) -> None:
@@ -111,7 +99,6 @@ def test_a_picture_is_found_and_what_was_typed_is_printed_and_learned_by_heart(p
     expect(page.get_by_role("figure")).to_have_text("🐎\ufe0fĉevalo")
     expect(page.get_by_label("Its code")).to_be_hidden()
     expect(page.get_by_role("heading", name="Passepartout")).to_be_hidden()
-    shoot(page, "dictionary")
 
 
 def test_captions_that_cannot_be_learned_are_reported(page: Page, stage: Stage) -> None:

@@ -16,8 +16,9 @@ from starlette.testclient import TestClient
 from index.errors import UsageError
 from service import limits
 from service.jobs.spool import ABANDONED_SECONDS, Spool
+from tests.damage import longest_file
 from tests.service.conftest import ClientFactory, RedisServer
-from tests.service.jobs.conftest import ADMINS, KEY, Stage, longest_file
+from tests.service.jobs.conftest import ADMINS, KEY, Stage
 from tests.waiting import until
 
 HEADERS = {"X-API-Key": KEY, "Content-Type": "application/octet-stream"}

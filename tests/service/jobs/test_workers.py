@@ -95,9 +95,7 @@ def test_damaged_records_stop_no_worker(stage: Stage, redis: RedisServer) -> Non
     assert good in [job["id"] for job in stage.ask("GET", "/admin/jobs").json()["jobs"]]
 
 
-def test_a_worker_without_a_queue_says_so_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_without_a_queue_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for url, wanted in (("", "set PASSEPARTOUT_JOBS_URL"), ("redis://:pass@127.0.0.1:1", "does not answer")):
         monkeypatch.setenv("PASSEPARTOUT_JOBS_URL", url)
         with pytest.raises(PassepartoutError, match=wanted) as error:
