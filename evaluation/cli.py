@@ -10,6 +10,7 @@ from evaluation.measures.scores import Table
 from evaluation.reports.document import running_command
 from evaluation.reports.report import Report, as_json, summary, write_report
 from evaluation.suites.confidence import confidence
+from evaluation.suites.contrasts import contrasts
 from evaluation.suites.english import everyday, picture_sets
 from evaluation.suites.sets import SentenceEncoder
 from evaluation.suites.supervised import USE_LANGUAGES, USE_MULTILINGUAL, SupervisedEncoder
@@ -32,11 +33,16 @@ SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str], Sequence[str]]
     "sets": picture_sets,
     "pictograms": pictograms,
 }
-CONFIDENCE, WORDS = "confidence", "words"  # suites that need more of an encoder
+# Of suites that build an index, which takes the encoder of a bundle.
+INDEX_SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
+    "confidence": confidence,
+    "contrasts": contrasts,
+}
+WORDS = "words"
 
 
 @click.command()
-@click.argument("suite", type=click.Choice([*SUITES, CONFIDENCE, WORDS]))
+@click.argument("suite", type=click.Choice([*SUITES, *INDEX_SUITES, WORDS]))
 @click.option(
     "--encoder",
     "bundle",
@@ -123,6 +129,4 @@ def _run(
     if data is None or suite == WORDS:
         entries = [read_dictionary(option) for option in dictionaries]
         return dictionary_translation(encoder, data, known, chosen, entries)
-    if suite == CONFIDENCE:
-        return confidence(encoder, data, known, chosen)
-    return SUITES[suite](encoder, data, known, chosen)
+    return (INDEX_SUITES | SUITES)[suite](encoder, data, known, chosen)

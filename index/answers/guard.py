@@ -11,32 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import Differs
-from index.answers.candidates import Candidates
 from index.answers.evidence import Asked, as_written
+from index.answers.word_index import WordIndex
 from index.text.contrasts import Contrast, contrasts
+from index.text.placeables import without_tags
 
 
-def contrasts_of(
-    table: Candidates, asked: Asked, compared: Mapping[int, tuple[str, str]]
-) -> dict[int, list[Contrast]]:
-    """The contrasts of candidates to their questions, by place in the table; nothing where there is none.
-
-    `compared`: by place, a text and its language: the candidate itself, or for a translation that the corpus
-    has the sentence which it translates.
-    """
-    found = {}
-    for place, (text, language) in compared.items():
-        question = asked.bare[table["question"][place]]
-        if question != text and (contrast := contrasts(question, asked.language, text, language)):
-            found[place] = contrast
-    return found
+def contrasting(
+    asked: Asked, question: int, text: str, language: str, words: WordIndex
+) -> Sequence[Contrast]:
+    """What a text in some language says otherwise than a question, by number; `words`: of its language."""
+    bare, text = asked.bare[question], without_tags(text)
+    if bare == text:
+        return ()
+    return contrasts(bare, asked.language, text, language, words.same_meaning)
 
 
 def limited_by(
-    chances: NDArray[np.float64], contrasting: dict[int, list[Contrast]], limit: float
+    chances: NDArray[np.float64], found: Mapping[int, Sequence[Contrast]], limit: float
 ) -> NDArray[np.float64]:
-    """(n,) confidences, at most `limit` where there is a contrast."""
-    places = list(contrasting)
+    """(n,) confidences, at most `limit` where contrasts were found, by place."""
+    places = list(found)
     chances[places] = np.minimum(chances[places], limit)
     return chances
 

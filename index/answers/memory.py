@@ -16,9 +16,10 @@ from rapidfuzz.distance import Levenshtein
 
 from index.answers.candidates import Candidates
 from index.answers.evidence import Asked
+from index.answers.guard import contrasting
 from index.answers.sentence_index import SentenceIndex
+from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
-from index.text.contrasts import contrasts
 from index.text.placeables import Placeable, placeables, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
@@ -100,17 +101,18 @@ def remember(
     target: SentenceIndex,
     asked: Asked,
     table: Candidates,
+    words: WordIndex,
     *,
     alike_alone: bool = False,
 ) -> list[Remembered | None]:
     """Choose for each question one of the sentences of its language in `table` that `target` translates.
 
-    `table` has the column `chance`, that a sentence means the same. The strongest is chosen, but one that
-    says something else only where there is no other. None without any; with `alike_alone`, if none is nearly
-    the same text.
+    `table` has the column `chance`, that a sentence means the same; `words` are those of their language. The
+    strongest is chosen, but one that says something else only where there is no other. None without any; with
+    `alike_alone`, if none is nearly the same text.
     """
     return [
-        _remembered(memory, target, asked, question, table, places, alike_alone)
+        _remembered(memory, target, asked, question, table, places, words, alike_alone)
         for question, places in enumerate(table.by_question())
     ]
 
@@ -122,6 +124,7 @@ def _remembered(
     question: int,
     table: Candidates,
     places: Sequence[int],
+    words: WordIndex,
     alike_alone: bool,
 ) -> Remembered | None:
     comparison, found = Comparison(asked.texts[question]), list[Remembered]()
@@ -139,9 +142,8 @@ def _remembered(
     for one in sorted(found, key=lambda one: (-one.strength, one.original)):
         if translations := memory.translations(one.original, target):
             chosen = replace(one, translations=translations)
-            if one.strength < MIN_CONFIDENCE or not contrasts(
-                asked.bare[question], asked.language, memory.text(one.original), asked.language
-            ):
+            text = memory.text(one.original)
+            if one.strength < MIN_CONFIDENCE or not contrasting(asked, question, text, asked.language, words):
                 return chosen if otherwise is None or one.strength >= MIN_CONFIDENCE else otherwise
             otherwise = otherwise or chosen
     return otherwise

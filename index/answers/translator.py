@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, Answer, Answers, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import contrasts_of, limited_by, with_contrasts
+from index.answers.guard import contrasting, limited_by, with_contrasts
 from index.answers.languages import LanguageInfo, Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
@@ -268,16 +268,16 @@ class Translator:
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
         # What is exact comes first; what says something else only where there is nothing better.
-        contrasting = self._contrasts(table, asked, index, recalled)
-        limited_by(table["confidence"], contrasting, self.confidence.opposite)
+        contrasts = self._contrasts(table, asked, index, recalled)
+        limited_by(table["confidence"], contrasts, self.confidence.opposite)
         other = table["contradicts"] & ~remembered
-        other[list(contrasting)] = True
+        other[list(contrasts)] = True
         inexact = ~remembered | (similarity < 1)
         table.columns["inexact"] = inexact
         table = table.take(np.lexsort((-table["confidence"], other, inexact, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)
         table = table.take(np.lexsort((-table["confidence"], table["inexact"], table["question"])))
-        return self._answers(table, asked, index, recalled, words, contrasting)
+        return self._answers(table, asked, index, recalled, words, contrasts)
 
     def _contrasts(
         self,
@@ -285,18 +285,24 @@ class Translator:
         asked: Asked,
         index: SentenceIndex,
         recalled: Sequence[Remembered | None],
-    ) -> dict[int, list[Contrast]]:
-        """What likely candidates say otherwise than their questions; in one language where that is known."""
-        memory = self.sentence_indexes.get(asked.language)
-        places = np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist()
-        compared = {}
-        for place in places:
-            found = recalled[table["question"][place]] if table["remembered"][place] else None
+    ) -> dict[int, Sequence[Contrast]]:
+        """What likely candidates say otherwise than their questions, by place; nothing where that is nothing.
+
+        Where the corpus says in the language of the question what a candidate says, that is compared.
+        """
+        memory, words = self.sentence_indexes.get(asked.language), self.word_indexes[asked.language]
+        contrasts = {}
+        for place in np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist():
+            question, row = int(table["question"][place]), int(table["row"][place])
+            found = recalled[question] if table["remembered"][place] else None
             if found is not None and memory is not None:
-                compared[place] = memory.text(found.original), asked.language
+                gloss: str | None = memory.text(found.original)
             else:
-                compared[place] = index.text(int(table["row"][place])), index.language
-        return contrasts_of(table, asked, compared)
+                gloss = self._gloss(index, row, memory)
+            text, code = (index.text(row), index.language) if gloss is None else (gloss, asked.language)
+            if says_otherwise := contrasting(asked, question, text, code, words):
+                contrasts[place] = says_otherwise
+        return contrasts
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
         """The sentence of its own language that is the likeliest to say what a question says, of each."""
@@ -309,7 +315,7 @@ class Translator:
         pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
         add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
         table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
-        return remember(memory, index, asked, table, alike_alone=memory_alone)
+        return remember(memory, index, asked, table, words, alike_alone=memory_alone)
 
     def _with_memory(
         self,
@@ -344,9 +350,9 @@ class Translator:
         index: SentenceIndex,
         recalled: Sequence[Remembered | None],
         words: WordPairs,
-        contrasting: Mapping[int, Sequence[Contrast]],
+        contrasts: Mapping[int, Sequence[Contrast]],
     ) -> list[Answers]:
-        """Make answers of a table in its order; what is `contrasting`, by its place before it was ordered."""
+        """Make answers of a table in its order; `contrasts` by place before it was ordered."""
         rows = table["row"].tolist()
         texts = [index.text(row) for row in rows]
         differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts) if rows else []
@@ -378,7 +384,7 @@ class Translator:
                     original=original,
                     gloss=original.text if original else self._gloss(index, row, memory),
                     differs=with_contrasts(
-                        differs[place], contrasting.get(before, ()), asked.bare[question], text
+                        differs[place], contrasts.get(before, ()), asked.bare[question], text
                     ),
                     penalties=penalties,
                     metadata=index.metadata(row),

@@ -4,7 +4,8 @@ A language is one file, LANG.toml: what its words say on each axis. An axis has 
 other (`side` has left and right), and a value lists the words that say it. `*` stands for any letters of a
 word, `$` after a word for the end of its clause. `negation` is an axis with one value. `ignore` lists phrases
 that say nothing of the kind although they contain such words ("good night", "no problem"), `affirmative`
-words that only look like negations (Czech "neděle", Sunday).
+words that only look like negations (Czech "neděle", Sunday), `function` words that say nothing by themselves
+(articles, pronouns, "please"), `same` words that mean the same, as far as a sentence matters.
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -13,25 +14,33 @@ Numbers are compared in number_words.py.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from operator import eq
 from pathlib import Path
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
 
 from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words
+from index.text.number_words import may_have_number
 
-NEGATION, ORDER, FORM = "negation", "order", "form"
-IGNORE, AFFIRMATIVE = "ignore", "affirmative"
+NEGATION, ORDER, FORM, EXCHANGED, ADDED = "negation", "order", "form", "exchanged", "added"
+IGNORE, AFFIRMATIVE, FUNCTION, SAME = "ignore", "affirmative", "function", "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 NOTHING = "\0"  # in no cleaned text
-TEXTS_CACHED = 1 << 13
+TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
+MOST_LEFT_OUT = 2  # words of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
 TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
 
 Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words that say it
+Same = Callable[[str, str], bool]  # whether two words of a language mean the same
+Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
 
 
 @dataclass(frozen=True)
@@ -49,12 +58,16 @@ def known_languages() -> frozenset[str]:
     return frozenset(path.stem for path in Path(__file__).parent.glob("*.toml"))
 
 
-def contrasts(question: str, source: str, answer: str, target: str) -> list[Contrast]:
+def contrasts(
+    question: str, source: str, answer: str, target: str, same: Same = str.__eq__
+) -> list[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
     A negation that only one of them has is a contrast. On other axes each must say what the other does not:
-    "a man and a woman" does not exclude "a man". Within any one language, the same words in other places or
-    forms are a contrast, too ("the dog bites the man"). Of languages without a file nothing else is known.
+    "a man and a woman" does not exclude "a man". Within any one language other words are a contrast, too,
+    unless they are the `same`: exchanged ("in your arm", "in your leg") or added where all else is there
+    ("in a suit"); and so are the same words in other places or forms ("the dog bites the man"). Of languages
+    without a file nothing else is known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -64,27 +77,95 @@ def contrasts(question: str, source: str, answer: str, target: str) -> list[Cont
             for axis in sorted({*asked, *answered})
             if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())))
         ]
-    if source == target and (rearranged := _rearranged(question, answer, source)):
-        found.append(rearranged)
+    if source == target and (other := _other_words(question, answer, source, same)):
+        found.append(other)
     return found
 
 
-def _rearranged(question: str, answer: str, language: str) -> Contrast | None:
+def _other_words(question: str, answer: str, language: str, same: Same) -> Contrast | None:
+    """What two sentences of one language say differently by other words, or by their order or forms."""
+    if question > answer:  # what is found must not depend on which of them was asked
+        other = _other_words(answer, question, language, same)
+        return other and Contrast(other.axis, other.answer, other.question)
+    asked, answered = _units(question, language), _units(answer, language)
+    if asked == answered:
+        return None
+    partners = _partners(asked, answered, language, same)
+    back = {place: number for number, place in enumerate(partners) if place is not None}
+    forth: Partners = [back.get(place) for place in range(len(asked))]
+    left_out, added = _alone(asked, forth, language), _alone(answered, partners, language)
+    if not left_out and not added:
+        return _rearranged(asked, answered, partners, language)
+    axis = ADDED
+    if left_out and added:  # what is not in the same place may be another wording of the same
+        meeting = [
+            (one, other)
+            for one in left_out
+            for other in added
+            if any(map(eq, _gap(forth, one, len(answered)), _neighbours(partners, other)))
+        ]
+        if not meeting:
+            return None
+        left_out, added = (sorted(set(places)) for places in zip(*meeting, strict=True))
+        axis = EXCHANGED
+    return Contrast(
+        axis, tuple(asked[place] for place in left_out), tuple(answered[place] for place in added)
+    )
+
+
+def _alone(sentence: Sequence[str], partners: Partners, language: str) -> list[int]:
+    """The places of the words that say something and have no partner."""
+    return [
+        place
+        for place, (word, partner) in enumerate(zip(sentence, partners, strict=True))
+        if partner is None and says(word, language)
+    ]
+
+
+def _neighbours(partners: Partners, place: int) -> tuple[int, int]:
+    """The places of the words with a partner around a word: before all words -1, after them their number."""
+    left = next((one for one in range(place - 1, -1, -1) if partners[one] is not None), -1)
+    right = next((one for one in range(place + 1, len(partners)) if partners[one] is not None), len(partners))
+    return left, right
+
+
+def _gap(partners: Partners, place: int, others: int) -> tuple[int | None, int | None]:
+    """Between which of the `others` a word would be if it had a partner: by the partners around it."""
+    left, right = _neighbours(partners, place)
+    return -1 if left < 0 else partners[left], others if right == len(partners) else partners[right]
+
+
+@lru_cache(WORDS_CACHED)
+def says(word: str, language: str) -> bool:
+    """Whether a word says something by itself: articles, pronouns, "please" do not, numbers are elsewhere."""
+    word = _head(word)
+    if not any(map(str.isalpha, word)) or may_have_number([word], language):
+        return False
+    if language in known_languages():
+        function = _lexicon(language).function
+        return word not in function and (has_spaces(language) or not function.issuperset(word))
+    return len(word) > (LONGEST_FUNCTION_WORD if has_spaces(language) else 1)
+
+
+def _rearranged(
+    asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
+) -> Contrast | None:
     """What two sentences of the same words say differently by the order or the forms of these words.
 
     One phrase that moves changes nothing ("today we eat", "we eat today"), two that change places do, and so
-    do other endings of words that stay in place ("the guest is here", "the guests are here").
+    do other endings of words that stay in place ("the guest is here", "the guests are here"). Only articles
+    and other short words may have no partner.
     """
-    asked, answered = _units(question, language), _units(answer, language)
-    partners = _partners(asked, answered, language)
-    if partners is None:
-        return None
     order = [place for place in partners if place is not None]
+    alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
+    alone += [word for place, word in enumerate(asked) if place not in order]
+    if len(alone) > MOST_LEFT_OUT or any(len(word) > LONGEST_FUNCTION_WORD for word in alone):
+        return None
     # An inflected word ends otherwise; one that ends alike is misspelled.
     changed = {
         place: word
         for word, place in zip(answered, partners, strict=True)
-        if place is not None and word[-1] != asked[place][-1]
+        if place is not None and word[-1] != asked[place][-1] and _same_stem(word, asked[place], language)
     }
     if order == sorted(order):
         if not changed:
@@ -107,27 +188,50 @@ def _units(text: str, language: str) -> list[str]:
     return units
 
 
-def _partners(asked: Sequence[str], answered: Sequence[str], language: str) -> list[int | None] | None:
-    """The place of each answered word among those asked, by itself or by its stem.
+def _head(unit: str) -> str:
+    """The word of a unit, without its postpositions."""
+    return unit.partition(" ")[0]
 
-    None stands for a short word without a partner, such as an article. None instead of the list says that a
-    longer word of either sentence has no partner.
+
+def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same: Same) -> Partners:
+    """The place of each answered word among those asked: by itself, by its stem, or by the same meaning.
+
+    What is at its place already, as the fewest edits would leave it, stays there.
     """
-    if abs(len(asked) - len(answered)) > 2 or list(asked) == list(answered):
-        return None
     free = dict.fromkeys(range(len(asked)))
-    partners: list[int | None] = [None] * len(answered)
-    for same in (str.__eq__, lambda one, other: _same_stem(one, other, language)):
+    partners: Partners = [None] * len(answered)
+    for edit in Levenshtein.opcodes(asked, answered):
+        if edit.tag == "equal":
+            for place, number in zip(
+                range(edit.src_start, edit.src_end), range(edit.dest_start, edit.dest_end), strict=True
+            ):
+                partners[number] = place
+                del free[place]
+    for alike in (
+        str.__eq__,
+        lambda one, other: _same_stem(one, other, language),
+        lambda one, other: _synonyms(_head(one), _head(other), language) or same(_head(one), _head(other)),
+    ):
         for number, word in enumerate(answered):
             if partners[number] is None:
-                found = next((place for place in free if same(word, asked[place])), None)
+                found = next((place for place in free if alike(word, asked[place])), None)
                 if found is not None:
                     partners[number] = found
                     del free[found]
-    alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
-    if any(len(word) > LONGEST_FUNCTION_WORD for word in [*alone, *(asked[place] for place in free)]):
-        return None
     return partners
+
+
+def _synonyms(one: str, other: str, language: str) -> bool:
+    return not _meanings(one, language).isdisjoint(_meanings(other, language))
+
+
+@lru_cache(WORDS_CACHED)
+def _meanings(word: str, language: str) -> frozenset[int]:
+    """The numbers of the lists of words that mean the same in which a word is."""
+    if language not in known_languages():
+        return frozenset()
+    lists = _lexicon(language).same
+    return frozenset(number for number, pattern in enumerate(lists) if pattern.fullmatch(word))
 
 
 def _same_stem(one: str, other: str, language: str) -> bool:
@@ -173,11 +277,11 @@ def _words(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 def said(text: str, language: str) -> Said:
     """What a text says on each axis, with the words that say it, lower-cased."""
     found: dict[str, dict[str, list[str]]] = {}
-    ignored, affirmative, axes = _lexicon(language)
+    lexicon = _lexicon(language)
     for clause in _clauses(text, language):
-        rest = ignored.sub(" ", clause)
-        for axis, (pattern, values) in axes.items():
-            for match in pattern.finditer(affirmative.sub(" ", rest) if axis == NEGATION else rest):
+        rest = lexicon.ignored.sub(" ", clause)
+        for axis, (pattern, values) in lexicon.axes.items():
+            for match in pattern.finditer(lexicon.affirmative.sub(" ", rest) if axis == NEGATION else rest):
                 value = values[match.lastindex or 0]
                 found.setdefault(axis, {}).setdefault(value, []).append(match.group())
     return found
@@ -197,20 +301,34 @@ def _bare(clause: str) -> str:
     return " ".join(bare(word) + ("'" if word.endswith("'") else "") for word in clause.split() if bare(word))
 
 
-@cache
-def _lexicon(
-    language: str,
-) -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[re.Pattern[str], Sequence[str]]]]:
-    """The patterns of what is ignored and of what is affirmative, and of each axis that of its values.
+class Lexicon(NamedTuple):
+    """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
+    and of each list of words that mean the same; the function words.
 
     Group n + 1 of the pattern of an axis finds the value number n that stands beside it.
     """
+
+    ignored: re.Pattern[str]
+    affirmative: re.Pattern[str]
+    axes: Mapping[str, tuple[re.Pattern[str], Sequence[str]]]
+    function: frozenset[str]
+    same: Sequence[re.Pattern[str]]
+
+
+@cache
+def _lexicon(language: str) -> Lexicon:
     axes = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
     ignored, affirmative = (
         _pattern({name: axes.pop(name, [NOTHING])}, language)[0] for name in (IGNORE, AFFIRMATIVE)
     )
+    function = frozenset(axes.pop(FUNCTION))
+    same = [
+        re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in synonyms.split()))
+        for synonyms in axes.pop(SAME)
+    ]
     axes[NEGATION] = {NEGATION: axes[NEGATION]}
-    return ignored, affirmative, {axis: _pattern(values, language) for axis, values in axes.items()}
+    patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
+    return Lexicon(ignored, affirmative, patterns, function, same)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pattern[str], Sequence[str]]:

@@ -20,6 +20,8 @@ PHRASES = {
     "Take one tablet before meals.": "Nehmen Sie eine Tablette vor dem Essen.",
     "Do not open the valve.": "Das Ventil nicht öffnen.",
     "Press the button twice.": "Drücken Sie den Knopf zweimal.",
+    "Quiet hours are until sunset.": "Die Ruhezeit dauert bis Sonnenuntergang.",
+    "Give the baby some tea with honey.": "Geben Sie dem Baby etwas Tee mit Honig.",
 }
 OPPOSITES = {
     "The shop is open on Monday.": "The shop is closed on Monday.",
@@ -28,6 +30,13 @@ OPPOSITES = {
     "Take one tablet after meals.": "Take one tablet before meals.",
     "Open the valve.": "Do not open the valve.",
     "Take two tablets before meals.": "Take one tablet before meals.",
+}
+OTHER_WORDS = {
+    "Is the pain in your left shoulder?": "Is the pain in your left arm?",
+    "You may give the child honey.": "You may give the child milk.",
+    "Quiet hours are until midnight.": "Quiet hours are until sunset.",
+    "Give the baby some tea.": "Give the baby some tea with honey.",
+    "Press the red button twice.": "Press the button twice.",
 }
 BUNDLE = Path(__file__).parents[3] / "models" / "small"
 
@@ -59,6 +68,16 @@ def test_an_opposite_is_near_at_best(translators: Sequence[Translator], question
         found = answer_of(translator, question, OPPOSITES[question])
         assert found.match == "near"
         assert found.confidence < MIN_CONFIDENCE
+
+
+@pytest.mark.parametrize("question", OTHER_WORDS)
+def test_other_words_are_near_at_best(translators: Sequence[Translator], question: str) -> None:
+    """Where the text is aligned, so that question and approved sentence can be compared word by word."""
+    found = answer_of(translators[0], question, OTHER_WORDS[question])
+    assert found.match == "near"
+    assert found.confidence < MIN_CONFIDENCE
+    assert found.differs is not None
+    assert found.differs.question or found.differs.answer
 
 
 def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> None:

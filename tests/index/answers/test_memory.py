@@ -52,9 +52,8 @@ def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
     assert first.original == Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}")
     assert (first.confidence, first.metadata["by"], first.metadata["file"]) == (1.0, "ANNA", "m.tsv")
     assert others[0].text == GERMAN[-1]
-    assert {(match.match, match.similarity, match.original) for match in others} == {
-        ("translation", None, None)
-    }
+    # The corpus says that they translate other sentences.
+    assert {(match.match, match.similarity, match.original) for match in others} == {("near", None, None)}
     assert len({match.id for match in (first, *others)}) == 3
 
 
@@ -121,7 +120,7 @@ def test_likeness_is_the_same_in_both_directions(one: str, two: str) -> None:
 def test_all_targets_of_a_source_come_first(memory: Path) -> None:
     found = ask(memory, ENGLISH[0])
     assert {match.text for match in found[:2]} == {GERMAN[0], "Ein zweites Ziel."}
-    assert [match.match for match in found] == ["exact", "exact", "translation"]
+    assert [match.match for match in found] == ["exact", "exact", "near"]
     assert found[0].score >= found[1].score
     assert len(ask(memory, ENGLISH[0], k=1)) == 1
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from index.answers.candidates import Candidates
 from index.answers.evidence import word_candidates
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
+from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
 from index.storage.index_manifest import IndexManifest, LanguageEntry
@@ -18,6 +19,7 @@ from index.storage.tables import write_table
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
 
+BUNDLE = Path(__file__).parents[3] / "models" / "small"
 Vectors = NDArray[np.float32]
 
 
@@ -144,3 +146,16 @@ def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values:
 )
 def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded
+
+
+def test_words_mean_the_same_by_the_encoder_or_are_misspelled() -> None:
+    encoder = TextEncoder(open_bundle(BUNDLE))
+    known = ["photo", "picture", "sofa", "couch", "arm", "shoulder", "milk", "honey", "sunset", "midnight"]
+    words = WordIndex("en", encoder, vocabulary=known, counts=[1] * len(known))
+    assert words.same_meaning("photo", "picture")
+    assert words.same_meaning("sofa", "couch")
+    assert not words.same_meaning("arm", "shoulder")
+    assert not words.same_meaning("milk", "honey")
+    assert not words.same_meaning("sunset", "midnight")
+    assert words.same_meaning("sholder", "shoulder")
+    assert not words.same_meaning("elder", "shoulder")
