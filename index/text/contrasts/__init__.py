@@ -16,7 +16,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import eq
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +30,10 @@ from index.text.number_words import may_have_number
 NEGATION, ORDER, FORM, EXCHANGED, ADDED = "negation", "order", "form", "exchanged", "added"
 IGNORE, AFFIRMATIVE, FUNCTION, SAME = "ignore", "affirmative", "function", "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
+HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
-MOST_LEFT_OUT = 2  # words of two sentences whose order is compared
+MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
@@ -105,7 +106,9 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
             if any(map(eq, _gap(forth, one, len(answered)), _neighbours(partners, other)))
         ]
         if not meeting:
-            return None
+            order = [place for place in partners if place is not None]
+            moved = len(asked) == len(answered) and order != sorted(order)
+            return Contrast(ORDER, tuple(asked), tuple(answered)) if moved else None
         left_out, added = (sorted(set(places)) for places in zip(*meeting, strict=True))
         axis = EXCHANGED
     return Contrast(
@@ -156,16 +159,17 @@ def _rearranged(
     do other endings of words that stay in place ("the guest is here", "the guests are here"). Only articles
     and other short words may have no partner.
     """
+    if abs(len(asked) - len(answered)) > MOST_LEFT_OUT:
+        return None
     order = [place for place in partners if place is not None]
     alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
     alone += [word for place, word in enumerate(asked) if place not in order]
-    if len(alone) > MOST_LEFT_OUT or any(len(word) > LONGEST_FUNCTION_WORD for word in alone):
+    if any(len(word) > LONGEST_FUNCTION_WORD for word in alone):
         return None
-    # An inflected word ends otherwise; one that ends alike is misspelled.
     changed = {
         place: word
         for word, place in zip(answered, partners, strict=True)
-        if place is not None and word[-1] != asked[place][-1] and _same_stem(word, asked[place], language)
+        if place is not None and _inflected(word, asked[place], language)
     }
     if order == sorted(order):
         if not changed:
@@ -177,10 +181,16 @@ def _rearranged(
     return Contrast(ORDER, *(2 * (tuple(asked[place] for place in exchanged),)))
 
 
+def _inflected(one: str, other: str, language: str) -> bool:
+    """Whether one word is another form of the other: it ends otherwise; what ends alike is misspelled."""
+    longer = one != other and (one.startswith(other) or other.startswith(one))
+    return (longer or one[-1] != other[-1]) and _same_stem(one, other, language)
+
+
 def _units(text: str, language: str) -> list[str]:
-    """The words of a text, in languages with postpositions together with these."""
+    """The words of a text, compounds with a hyphen as one, postpositions with the word before them."""
     units: list[str] = []
-    for word in words(text, language):
+    for word in words(HYPHENATED.sub(partial(_joined, language), text), language):
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"
         else:
@@ -191,6 +201,11 @@ def _units(text: str, language: str) -> list[str]:
 def _head(unit: str) -> str:
     """The word of a unit, without its postpositions."""
     return unit.partition(" ")[0]
+
+
+def _joined(language: str, parts: re.Match[str]) -> str:
+    joins = all(says(part.lower(), language) for part in parts.groups())
+    return "".join(parts.groups()) if joins else parts.group()
 
 
 def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same: Same) -> Partners:

@@ -28,8 +28,8 @@ def test_the_right_one_is_answered_and_the_opposite_is_not(encoder: TextEncoder,
     assert sum(table.n for table in by_kind) == aligned.n == 540 / EVERY
     for pair in aligned.pairs:
         assert pair.measures["right"] == 100
-        assert pair.measures["opposite"] == 0
-        assert pair.measures["opposite alone"] <= 3
+        assert pair.measures["opposite"] <= 100 / pair.n  # "Der Schüler darf" and "Die Schüler dürfen"
+        assert pair.measures["opposite alone"] <= 100 / pair.n
     for pair in plain.pairs:
         assert pair.measures["right"] > pair.measures["opposite"]
 
