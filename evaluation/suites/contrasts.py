@@ -23,12 +23,11 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.formats.registry import Source
 from index.progress import Progress
-from index.storage.options import DEDUPLICATION_ONLY, Options
+from index.storage.options import DEDUPLICATION_ONLY
 from index.text.normalisation import clean
 
 COLUMNS = ("kind", "sentence", "opposite")
 ANSWERS = 3  # to each question
-OPTIONS = Options(phrases=False)  # phrases are not measured
 NOTE = (
     f"Per cent of sentences, at a confidence of {MIN_CONFIDENCE}. right: the first answer is the sentence "
     "itself, where the index has both; opposite: its opposite is among the answers; opposite alone: the same "
@@ -73,7 +72,7 @@ def _index(
         path.write_text("".join(f"{row[place]}\n" for place in places for row in rows), "utf-8")
         sources.append(Source(path, code))
     out = folder / "index"
-    build_index(encoder.bundle, sources, out, cleaning=DEDUPLICATION_ONLY, options=OPTIONS, aligned=aligned)
+    build_index(encoder.bundle, sources, out, cleaning=DEDUPLICATION_ONLY, aligned=aligned)
     return Translator.open(out)
 
 
