@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -39,7 +38,6 @@ router = APIRouter()
 
 LONGEST_PHRASE = 200  # characters
 MOST_RESULTS = 100
-MOST_SENTENCES = 100_000  # read of a table of phrases, in all its languages
 PHRASE_COLUMNS = (TOPIC, "pictogram", "reviewed")
 BOARD_SUFFIXES = (".csv", ".tsv", ".xlsx")
 
@@ -123,12 +121,12 @@ async def list_phrases(
     return Phrases(model=translator.model, index=translator.version, phrases=shown)
 
 
-@router.post("/board", summary="Read a table of phrases", openapi_extra=A_FILE)
+@router.post("/board", summary="Read a table of phrases", response_model=Board, openapi_extra=A_FILE)
 async def board(
     request: HttpRequest,
     engine: EngineNow,
     name: Annotated[str, Query(max_length=200, description="The name of the file.", examples=["board.xlsx"])],
-) -> Board:
+) -> Response:
     """Read the phrases of a table (CSV, TSV, XLSX) for the page; nothing of it is kept.
 
     Its first row names a column for each language by its code, and perhaps `topic`, `pictogram`, `reviewed`.
@@ -148,7 +146,8 @@ async def board(
             raise ProblemError(ProblemType.DISK_FULL) from None
 
 
-def _board(content: bytes, name: str) -> Board:
+def _board(content: bytes, name: str) -> Response:
+    """The phrases of a table as JSON, in a thread: there may be thousands."""
     found: dict[str, BoardPhrase] = {}
     with TemporaryDirectory(prefix="passepartout-board-") as folder:
         path = Path(folder) / f"table{suffix_of(name)}"
@@ -156,17 +155,20 @@ def _board(content: bytes, name: str) -> Board:
         if path.suffix == ".xlsx":
             check_tags(content, name, limits.MAX_BOARD_PHRASES)
         try:
-            for sentence in islice(read(Source(path, bad=BadUnits())), MOST_SENTENCES):
+            for sentence in read(Source(path, bad=BadUnits())):
                 group = sentence.group or f"#{sentence.line}"
+                if group not in found and len(found) == limits.MAX_BOARD_PHRASES:
+                    break
                 phrase = found.get(group) or found.setdefault(group, _phrase(sentence))
                 phrase.texts[sentence.language] = clean(sentence.text)
         except CorpusError as error:
             raise CorpusError(str(error).replace(str(path), name)) from None
-    phrases = list(found.values())[: limits.MAX_BOARD_PHRASES]
+    phrases = list(found.values())
     languages = list(dict.fromkeys(code for phrase in phrases for code in phrase.texts))
     if len(languages) < 2:
         raise CorpusError(f"{name}: its first row must name columns for two languages, such as en and de")
-    return Board(languages=languages, phrases=phrases)
+    board = Board(languages=languages, phrases=phrases)
+    return Response(board.model_dump_json(), media_type="application/json")
 
 
 def _phrase(sentence: Sentence) -> BoardPhrase:

@@ -169,6 +169,10 @@ def costly_files() -> Iterator[Costly]:
     }
     yield from (file_to_fill(name, content) for name, content in documents.items())
     yield from _longest_files(full, xliff + b"%b" + ends)
+    yield Costly("a board of rows", "/board?name=a.csv", b"en,de\n" + b"a,b\n" * (full // 4), BYTES)
+    long = b"en,de,topic\n" + b"a,b,%b\n" % (b"c" * 800) * (full // 805)
+    yield Costly("a board of long topics", "/board?name=a.csv", long, BYTES)
+    yield Costly("a board of one cell", "/board?name=a.csv", b'en,de\n"' + b"a" * full, BYTES)
 
 
 def _longest_files(full: int, xliff: bytes) -> Iterator[Costly]:
