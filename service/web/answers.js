@@ -67,7 +67,7 @@ function kind({ match, original, confidence }) {
   const label = (text) => element("span", { class: "said" }, text);
   const share = (value, title) => element("span", { class: "percent", title }, percent(value));
   if (match === "exact") return [label("from your corpus")];
-  if (match === "near") return [label("same scene, other details")];
+  if (match === "near") return []; // what is above the list says it
   if (original) return [label("from your corpus"), bar(confidence), share(confidence, "Estimated probability that it means the same")];
   const [, likelihood] = LIKELIHOODS.find(([from]) => confidence >= from);
   return [label(likelihood), bar(confidence), share(confidence, "Estimated probability that this is a translation")];
