@@ -184,7 +184,7 @@ class _Build:
     def _index_words(self, counted: Mapping[str, Counter[str]]) -> None:
         """Choose words among those of corpora and training, and write their vector indexes."""
         chosen = {
-            code: choose_words(words + training_words(self.job.bundle, code), self.plan.options.least_count)
+            code: choose_words(words + training_words(self.job.bundle, code))
             for code, words in counted.items()
         }
         vectors = write_words(

@@ -3,9 +3,8 @@
 import csv
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, TextIO
 
 from index.build.duplicates import SeenTexts, TextKeys
@@ -14,11 +13,7 @@ from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
 
 Reason = str  # a rule, or empty, or deleted
-SENTENCES_CLEANED = 1024  # at a time
 FOREIGN_ROW = -1  # the row noted for texts in another language
-
-# Texts -> for each, whether it is clearly in another language than the corpus.
-ForeignCheck = Callable[[Sequence[str]], Sequence[bool]]
 
 
 def with_context(text: str, metadata: Mapping[str, Any]) -> str:
@@ -79,17 +74,6 @@ class Cleaner:
 
     def __exit__(self, *_: object) -> None:
         self.seen.close()
-
-    def sentences(
-        self, sentences: Iterable[tuple[str, Sentence]], check_language: ForeignCheck | None = None
-    ) -> Iterator[tuple[str, Sentence]]:
-        """Yield the (file, sentence) pairs that are kept, in order; the ith is row i of the index."""
-        remaining = iter(sentences)
-        while block := list(islice(remaining, SENTENCES_CLEANED)):
-            batch = self.begin(block)
-            foreign = check_language(batch.wanted) if check_language else [False] * len(batch.wanted)
-            kept = self.finish(batch, dict(zip(batch.wanted, foreign, strict=True)))
-            yield from ((block[place][0], sentence) for place, sentence in kept)
 
     def resume(
         self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]

@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
-from index.build.cleaning import Cleaner
 from index.build.duplicates import FirstRows, key_of
 from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
 from index.formats.registry import Source, check_names, format_of, read
@@ -16,7 +15,6 @@ from index.formats.sentence import Sentence, UnitError
 from index.formats.streams import open_stream, plain_suffixes
 from index.formats.txt import aligned_name
 from index.languages import TAGS_REMEMBERED, lookup
-from index.storage.options import Cleaning
 
 EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
 LINE_FORMATS = ("txt", "moses")  # whose ids are line numbers
@@ -176,13 +174,6 @@ def metadata_of(file: str, sentence: Sentence) -> str:
 @cache
 def _file_metadata(file: str) -> str:
     return json.dumps({"file": file}, ensure_ascii=False)
-
-
-def kept_texts(source: Source, known: Collection[str], cleaning: Cleaning) -> Iterator[str]:
-    """Yield the texts of a file that cleaning keeps. Raises CorpusError."""
-    with Cleaner(cleaning) as cleaner:
-        for _, sentence in cleaner.sentences(Corpus([source], known, "the encoder").sentences()):
-            yield sentence.text
 
 
 def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:

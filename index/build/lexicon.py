@@ -38,10 +38,9 @@ def word_counts(job: Job, code: str, pool: Pool) -> Counter[str]:
     return counts
 
 
-def choose_words(counts: Counter[str], least_count: int) -> Counter[str]:
+def choose_words(counts: Counter[str]) -> Counter[str]:
     """Choose the words that the index will have of a language, with their counts."""
-    kept = [word for word in by_frequency(counts) if counts[word] >= least_count]
-    return Counter({word: counts[word] for word in kept[:MOST_WORDS]})
+    return Counter({word: counts[word] for word in by_frequency(counts)[:MOST_WORDS]})
 
 
 def write_words(

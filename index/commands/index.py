@@ -147,13 +147,6 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
     help="Where to keep sentence vectors: a Milvus server, or milvus://PATH/FILE.db for milvus-lite. "
     "[default: files]",
 )
-@click.option(
-    "--least-count",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Leave out words that occur fewer times than this.",
-)
 @encoding
 @click.option(
     "--aligned",
@@ -176,7 +169,6 @@ def build(
     longest: int,
     factory: str | None,
     store: str | None,
-    least_count: int,
     engine: Engine,
     aligned: bool,
     out: Path,
@@ -193,7 +185,7 @@ def build(
         out,
         threads=threads,
         cleaning=Cleaning(tuple(sorted(set(keep))), longest),
-        options=Options(factory, store, least_count),
+        options=Options(factory, store),
         engine=engine,
         aligned=aligned,
     )

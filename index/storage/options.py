@@ -32,9 +32,8 @@ class Options:
     """How sentences are searched and which words there are.
 
     `factory`: the string for `faiss.index_factory`, None: chosen by the number of sentences; `store`: the
-    address of the Milvus that holds the vectors, None: files; words that occur at least `least_count` times.
+    address of the Milvus that holds the vectors, None: files.
     """
 
     factory: str | None = None
     store: str | None = None
-    least_count: int = 1

@@ -2,14 +2,12 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
-from index.encoder.taught import spelled
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
@@ -27,7 +25,6 @@ FIRST_PICTURES = (
     "🐜🥚🥛🍞🍚🥩🍎🍌🍅🌽🥔🧅🥕🧂🍬☕🍵👁👂👃👄🦷👅🦵🦶❤🩸🚶🏃💃🏊😴🛌🤰🤱👮👕👖👗👞"
     "🧢🪑🔪🥄🪣🧹🧺🔑💡📖✏🎵🥁⚽💰🎁☎🚗🚌🚲⛵✈🌉🏫🏥🏪⛪🕌😀😢😡😨🤒🤕💊"
 )
-RARE_COUNT = 1  # how often a rare word occurs
 
 
 def suggestions(
@@ -35,8 +32,8 @@ def suggestions(
 ) -> list[str]:
     """Suggest pictures to caption, by name: those without a caption that represent the others best.
 
-    If few of these are left, captioned pictures with the rarest words follow. By greedy facility location:
-    each picture is the one that covers most of what captioned pictures are not near to.
+    By greedy facility location: each picture is the one that covers most of what captioned pictures are not
+    near to.
     """
     rows = {name: row for row, name in enumerate(pictures.names)}
     captioned = sorted(
@@ -47,11 +44,7 @@ def suggestions(
             if part.topics.names[row] in rows
         }
     )
-    chosen = _uncovered(pictures, captioned, count)
-    if len(chosen) < count:
-        rare = _rarest_words(examples)
-        chosen += [rows[name] for name in rare if name in rows][: count - len(chosen)]
-    return [pictures.names[row] for row in chosen]
+    return [pictures.names[row] for row in _uncovered(pictures, captioned, count)]
 
 
 def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
@@ -100,17 +93,3 @@ def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list
         available[picture] = False
         covered = np.maximum(covered, cosines[picture])
     return chosen
-
-
-def _rarest_words(examples: Sequence[Examples]) -> list[str]:
-    """The topics whose texts have words that occur only once, those with most such words first."""
-    texts = [
-        (part.topics.names[row], text)
-        for part in examples
-        for row, text in zip(part.rows.tolist(), part.texts, strict=True)
-    ]
-    counts = Counter(word for _, text in texts for word in spelled(text))
-    rare: Counter[str] = Counter()
-    for name, text in texts:
-        rare[name] += sum(counts[word] <= RARE_COUNT for word in set(spelled(text)))
-    return [name for name, number in rare.most_common() if number]

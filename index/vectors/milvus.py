@@ -6,8 +6,7 @@ afterwards. Its name is noted in work/COLLECTIONS first, so that `gc` can drop w
 file is not copied with versions to other machines, which therefore drop nothing made here.
 
 In the environment: PASSEPARTOUT_MILVUS is where Milvus is, whatever an index says; PASSEPARTOUT_MILVUS_TOKEN
-("user:password" or a key) is sent there, and nowhere that only an index names; PASSEPARTOUT_MILVUS_SECONDS is
-how long an answer is waited for.
+("user:password" or a key) is sent there, and nowhere that only an index names.
 """
 
 import logging
@@ -37,7 +36,7 @@ SERVER_ADDRESS = re.compile(
     r"(?:/(?P<name>[A-Za-z_][A-Za-z0-9_]{0,63})?)?"
 )
 FILE_ADDRESS = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
-ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN", "_SECONDS"))
+ELSEWHERE, TOKEN = "PASSEPARTOUT_MILVUS", "PASSEPARTOUT_MILVUS_TOKEN"
 QUERY_SECONDS, LARGE_SECONDS, BUILD_SECONDS = 3.0, 60.0, 3600.0  # an answer is waited for
 LARGE_CALL = 64  # rows or queries of a build's calls
 FAILURE_PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
@@ -81,8 +80,8 @@ def parse(text: str) -> Address:
 class Connection:
     """A connection to Milvus. After a failure it pauses for FAILURE_PAUSE seconds, then connects again."""
 
-    def __init__(self, address: Address, token: str, seconds: float) -> None:
-        self.address, self._token, self._seconds = address, token, seconds
+    def __init__(self, address: Address, token: str) -> None:
+        self.address, self._token = address, token
         self._client, self._lock, self._closed_until, self.failures = None, Lock(), 0.0, 0
 
     def call(self, method: str, *values: Any, seconds: float = 0, **named: Any) -> Any:  # noqa: ANN401
@@ -94,7 +93,7 @@ class Connection:
         if time.monotonic() < self._closed_until:
             raise StoreError(f"Milvus at {self.address.text} did not answer just now: {hint}")
         try:
-            limit = max(self._seconds, seconds)
+            limit = max(QUERY_SECONDS, seconds)
             return getattr(self._connected(), method)(*values, timeout=limit, **named)
         # grpc's errors, deadlines among them, have no other class in common.
         except (MilvusException, OSError, ValueError, RuntimeError, RpcError) as error:
@@ -117,7 +116,7 @@ class Connection:
                 # A pool of its own: a shared one would make a new client wait as long as the one that failed.
                 # No pings: every call has a time limit, and milvus-lite drops those who ping it.
                 options = {"grpc.use_local_subchannel_pool": 1, "grpc.keepalive_time_ms": 600_000}
-                named = {"timeout": self._seconds, "dedicated": True, "grpc_options": options}
+                named = {"timeout": QUERY_SECONDS, "dedicated": True, "grpc_options": options}
                 self._client = MilvusClient(self.address.uri, token=self._token, **named)
             return self._client
 
@@ -127,12 +126,6 @@ def connect(address: Address) -> Connection:
     elsewhere, token = os.environ.get(ELSEWHERE, ""), os.environ.get(TOKEN, "")
     if token and not elsewhere:
         raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address.text} too")
-    try:
-        seconds = float(os.environ.get(SECONDS) or QUERY_SECONDS)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 3600:
-        raise UsageError(f"{SECONDS} must be a number of seconds above 0")
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     for name in ("pymilvus", "milvus_lite"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # our own errors say the same in one line
@@ -140,7 +133,7 @@ def connect(address: Address) -> Connection:
         import pymilvus  # noqa: F401
     except ImportError:
         raise UsageError("vectors in Milvus need pymilvus: pip install 'passepartout[milvus]'") from None
-    return _connection(parse(elsewhere) if elsewhere else address, token, seconds)
+    return _connection(parse(elsewhere) if elsewhere else address, token)
 
 
 # Shared by all languages and versions, so that all of them know of a failure.

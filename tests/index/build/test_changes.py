@@ -157,7 +157,7 @@ def test_a_changed_index_identifies_languages_as_a_new_one_does(
 def test_options_are_kept(bundle: Bundle, tmp_path: Path) -> None:
     index = tmp_path / "index"
     files = make_corpus(tmp_path / "corpus", ("en", "de"), 300)
-    options = Options(factory=FACTORY, least_count=2)
+    options = Options(factory=FACTORY)
     build_index(bundle, files, index, options=options)
     for _ in range(2):
         made = change_index(index, delete=[f"en:{current(index)[-1]}"])

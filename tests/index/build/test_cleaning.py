@@ -1,26 +1,39 @@
 """Cleaning: what is kept, in which form, and why the rest is dropped."""
 
 import io
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.build.cleaning import Cleaner, ForeignCheck
+from index.build.cleaning import Cleaner
 from index.formats.sentence import Sentence, group_number
 from index.storage.options import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaning
 from index.text.normalisation import clean
 
 
+def kept(
+    cleaner: Cleaner,
+    sentences: Sequence[tuple[str, Sentence]],
+    is_foreign: Callable[[str], bool] = lambda text: False,
+) -> Iterator[Sentence]:
+    """Clean sentences in batches of seven."""
+    for start in range(0, len(sentences), 7):
+        batch = cleaner.begin(sentences[start : start + 7])
+        found = cleaner.finish(batch, {text: is_foreign(text) for text in batch.wanted})
+        yield from (sentence for _, sentence in found)
+
+
 def cleaned(
     texts: list[str],
     cleaning: Cleaning | None = None,
-    check_language: ForeignCheck | None = None,
+    is_foreign: Callable[[str], bool] = lambda text: False,
     record: io.StringIO | None = None,
 ) -> tuple[list[str], Cleaner]:
     cleaner = Cleaner(cleaning or Cleaning(), record)
     given = [("f.txt", Sentence(str(n), text, "en", n)) for n, text in enumerate(texts, start=1)]
-    return [sentence.text for _, sentence in cleaner.sentences(given, check_language)], cleaner
+    return [sentence.text for sentence in kept(cleaner, given, is_foreign)], cleaner
 
 
 LONG = "a dog " * 300
@@ -65,22 +78,21 @@ def test_empty_lines_are_always_dropped_and_not_listed() -> None:
 def test_what_is_not_confirmed_is_dropped() -> None:
     sentence = Sentence("1", "A dog.", "en", 1, confirmed=False)
     cleaner = Cleaner(Cleaning())
-    assert list(cleaner.sentences([("f", sentence)])) == []
+    assert list(kept(cleaner, [("f", sentence)])) == []
     assert cleaner.done.dropped == {"unconfirmed": 1}
-    assert len(list(Cleaner(DEDUPLICATION_ONLY).sentences([("f", sentence)]))) == 1
+    assert len(list(kept(Cleaner(DEDUPLICATION_ONLY), [("f", sentence)]))) == 1
 
 
 def test_the_judge_drops_what_is_in_another_language() -> None:
     texts = ["A dog.", "Ein Hund.", "A cat."]
 
-    def check_language(given: object) -> list[bool]:
-        assert given == texts
-        return [False, True, False]
+    def is_foreign(text: str) -> bool:
+        return text == "Ein Hund."
 
-    kept, cleaner = cleaned(texts, check_language=check_language)
+    kept, cleaner = cleaned(texts, is_foreign=is_foreign)
     assert kept == ["A dog.", "A cat."]
     assert cleaner.done.dropped == {"language": 1}
-    assert cleaned(texts, Cleaning(("language",)), check_language)[0] == texts
+    assert cleaned(texts, Cleaning(("language",)), is_foreign)[0] == texts
 
 
 def test_what_is_dropped_is_written_with_reason_place_and_the_row_kept() -> None:
@@ -112,7 +124,7 @@ def test_a_dropped_duplicate_leaves_its_group_to_the_row_that_is_kept() -> None:
     cleaner = Cleaner(Cleaning())
     texts = ["A cat.", "A dog.", "A cat.", "A dog."]
     given = [("f", Sentence(str(n), text, "en", n, group=f"g{n}")) for n, text in enumerate(texts)]
-    list(cleaner.sentences(given))
+    list(kept(cleaner, given))
     assert list(cleaner.done.rows) == [0, 1, 0, 1]
     assert list(cleaner.done.groups) == [group_number(f"g{n}") for n in range(4)]
 
