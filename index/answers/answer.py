@@ -132,7 +132,8 @@ def likely(answers: Answers, min_confidence: float, near: float = 1.0) -> Answer
     return tuple(
         answer
         for answer in answers
-        if answer.confidence >= min_confidence or (answer.match == "near" and answer.confidence >= near)
+        if answer.confidence >= min_confidence
+        or (answer.match == "near" and answer.confidence >= round(near, DIGITS))
     )
 
 

@@ -267,10 +267,10 @@ class Translator:
         remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
-        # What is exact comes first; what says something else only where there is nothing better.
+        # What is exact comes first; what says something else only where nothing better is at least near.
         contrasts = self._contrasts(table, asked, index, recalled)
         limited_by(table["confidence"], contrasts, self.confidence.opposite)
-        other = table["contradicts"] & ~remembered
+        other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
         other[list(contrasts)] = True
         inexact = ~remembered | (similarity < 1)
         table.columns["inexact"] = inexact
