@@ -20,28 +20,35 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 
-# What starts processes, servers or browsers, or trains. A test that uses one is slow, and so is every test
-# of a file that imports one.
-SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server"}
-SLOW_FIXTURES |= {"redis", "redis_server", "stage"}
-SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three"}
-SLOW_IMPORTS = {
-    "subprocess",
-    "multiprocessing",
-    "get_context",
-    "run_apart",
-    "serving",
-    "MilvusServer",
-    "RedisServer",
+# What starts processes, servers or browsers, trains, or takes seconds. A test that uses one is slow, and so is
+# every test of a file that imports one.
+SLOW_FIXTURES = {
+    *(
+        "address",
+        "remembering_address",
+        "browser",
+        "cluster",
+        "milvus_server",
+        "redis",
+        "redis_server",
+        "stage",
+    ),
+    *("few_probes", "noisy", "shipped", "compact"),
+    *("bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three"),
 }
-SLOW_IMPORTS |= {"train", "export_run", "walk", "call", "measure_ridge"}
+SLOW_IMPORTS = {
+    *("subprocess", "multiprocessing", "get_context", "run_apart", "serving", "MilvusServer", "RedisServer"),
+    *("train", "export_run", "walk", "call", "measure_ridge"),
+}
+SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test_streams.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test-fast` leaves out."""
     for item in items:
         assert isinstance(item, pytest.Function)
-        if SLOW_FIXTURES & set(item.fixturenames) or SLOW_IMPORTS & vars(item.module).keys():
+        slow = SLOW_FIXTURES & set(item.fixturenames) or SLOW_IMPORTS & vars(item.module).keys()
+        if slow or item.path.name in SLOW_FILES:
             item.add_marker("slow")
 
 

@@ -20,18 +20,3 @@ def test_scripts_may_be_run_and_parse(root: Path, name: str) -> None:
     shell = script.read_text("utf-8").splitlines()[0].removeprefix("#!").split()
     parsed = subprocess.run([*shell, "-n", script], capture_output=True, text=True, check=False)
     assert parsed.returncode == 0, parsed.stderr
-
-
-def test_help_shows_every_option_and_nothing_of_the_code(root: Path) -> None:
-    shown = run(root, "--help")
-    assert shown.returncode == 0
-    for option in ("--base", "--redis", "--ca", "--network", "--port", "--compose"):
-        assert option in shown.stdout
-    assert "pipefail" not in shown.stdout
-
-
-@pytest.mark.parametrize("arguments", [["--colour"], ["--port"], ["--ca", "no/such/file"]])
-def test_wrong_use_and_failure_have_different_exit_codes(root: Path, arguments: list[str]) -> None:
-    refused = run(root, *arguments)
-    assert refused.returncode == 2
-    assert arguments[0] in refused.stderr

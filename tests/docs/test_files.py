@@ -37,11 +37,7 @@ def test_named_files_exist(document: str) -> None:
 def test_a_file_that_is_gone_is_found() -> None:
     assert missing(
         "`index/fly.py`, `test_fly.py`, `service/api/`, `tmx.py`, `python -m\nbenchmarks.fly`"
-    ) == [
-        "benchmarks/fly",
-        "index/fly.py",
-        "test_fly.py",
-    ]
+    ) == ["benchmarks/fly", "index/fly.py", "test_fly.py"]
 
 
 def test_every_decision_is_listed() -> None:

@@ -35,11 +35,6 @@ def test_a_process_that_translates_has_no_torch(index_dir: Path) -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(index_dir)], check=True, timeout=120)
 
 
-def test_it_opens_the_index_of_its_settings(index_dir: Path) -> None:
-    with TestClient(create_app(Settings(index=index_dir))) as client:
-        assert client.get("/health/ready").status_code == 200
-
-
 def test_it_does_not_start_without_an_index(tmp_path: Path) -> None:
     with (
         pytest.raises(BundleError, match="is not an index"),

@@ -1,12 +1,7 @@
 """What a service frees goes back to the system."""
 
-import ctypes
 import subprocess
 import sys
-
-import pytest
-
-from service.malloc import return_freed_memory
 
 # As in a service: threads take large blocks for a request, and keep small ones, such as cached answers.
 REQUESTS = """
@@ -42,8 +37,3 @@ def grown(*arguments: str) -> float:
 
 def test_large_blocks_are_returned_when_they_are_freed() -> None:
     assert grown("set") < 10  # megabytes; glibc left alone keeps more than 40
-
-
-def test_a_c_library_without_mallopt_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    return_freed_memory()

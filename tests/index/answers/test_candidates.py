@@ -75,19 +75,6 @@ def test_ranking_does_not_depend_on_the_order_of_rows(folder: Path, count: int, 
     np.testing.assert_array_equal(second["gap"], first["gap"])
 
 
-@settings(max_examples=30, deadline=None)
-@given(n=st.integers(1, 40), k=st.integers(1, 4), seed=st.integers(0, 999))
-def test_a_batch_equals_its_parts(folder: Path, n: int, k: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    rows, queries, means = unit_rows(random, 400), unit_rows(random, n), random.random(400, np.float32)
-    index = opened(folder, rows)
-    together = rank(index, means, queries, k)
-    for query, places in enumerate(together.by_question()):
-        alone = rank(index, means, queries[query : query + 1], k)
-        for name in ("row", "score", "gap", "cosine"):
-            np.testing.assert_array_equal(together[name][places], alone[name])
-
-
 def test_ranking_the_top_by_cosine_finds_the_best_of_all(folder: Path) -> None:
     """Recall of re-ranking: of 5,000 crowded rows the best by CSLS are among the candidates."""
     random = np.random.default_rng(0)

@@ -95,11 +95,7 @@ YAML = (
     ("Open the file", "Don''t close it"),
     ("Mach die Datei auf", "Mach sie ''nicht'' zu"),
 )
-PROPERTIES = (
-    "a = {}\nb={}\n",
-    ("Say \\u0041lso", "Line\\ntwo"),
-    ("Sag es \\u00fcberall", "Zeile\\nzwei"),
-)
+PROPERTIES = ("a = {}\nb={}\n", ("Say \\u0041lso", "Line\\ntwo"), ("Sag es \\u00fcberall", "Zeile\\nzwei"))
 RESX = (
     '<root><data name="a"><value>{}</value></data><data name="b"><value>{}</value></data></root>',
     ("Wolf &amp; dog", "Out!"),

@@ -20,7 +20,6 @@ from index.storage.groups import Groups, write_groups
 from index.storage.options import Cleaning
 from index.storage.versions import open_version
 from index.text.normalisation import clean
-from passepartout import run
 from tests.bundles import sentences
 
 ENGLISH, GERMAN = sentences("en")[::30], sentences("de")[::30]
@@ -159,25 +158,6 @@ def test_an_export_builds_the_same_memory_again(
         assert new[0].metadata["by"] == old[0].metadata["by"]
     before, after = (open_version(index)[1].languages for index in (memory, tmp_path / "index"))
     assert {c: e.sentences for c, e in before.items()} == {c: e.sentences for c, e in after.items()}
-
-
-def test_the_commands(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["index", "export", str(memory), "--out", str(tmp_path / "x.tsv")]) == 0
-    assert f"{2 * len(ENGLISH) + 3} sentences" in capsys.readouterr().out
-    given = ["translate", ENGLISH[-1], "--from", "en", "--to", "de", "--index", str(memory), "--json"]
-    assert run(given) == 0
-    (result,) = json.loads(capsys.readouterr().out)["results"]
-    (answer,) = result["translations"]["de"]
-    assert (answer["match"], answer["similarity"], answer["original"]["text"]) == ("exact", 1, ENGLISH[-1])
-
-
-def test_a_line_in_the_wrong_language_is_dropped_unless_kept(bundle: Bundle, tmp_path: Path) -> None:
-    (tmp_path / "en.txt").write_text("\n".join([*ENGLISH, GERMAN[0]]) + "\n", "utf-8")
-    made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index")
-    assert made.languages["en"].dropped == {"language": 1}
-    keep = Cleaning(("language",))
-    made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index", cleaning=keep)
-    assert made.languages["en"].sentences == len(ENGLISH) + 1
 
 
 def test_ids_are_those_of_the_file_and_unique(bundle: Bundle, tmp_path: Path) -> None:

@@ -222,14 +222,3 @@ def test_threads_share_a_translator(translator: Translator, lines: dict[str, lis
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_files_are_closed_with_the_translator(index_dir: Path) -> None:
-    def mapped() -> int:
-        return Path("/proc/self/maps").read_text().count(".faiss")
-
-    before = mapped()
-    opened = Translator.open(index_dir)
-    assert mapped() > before
-    del opened
-    assert mapped() == before

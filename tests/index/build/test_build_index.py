@@ -19,7 +19,7 @@ from index.build.build_index import build_index
 from index.build.encoding import Encoded, Worker
 from index.build.maintenance import collect
 from index.encoder.bundle import Bundle, open_bundle
-from index.errors import BundleError, CorpusError, DamagedError
+from index.errors import CorpusError, DamagedError
 from index.formats.registry import Source, read
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
@@ -114,15 +114,6 @@ def test_a_bad_line_leaves_the_old_version_served(
     with pytest.raises(CorpusError, match="line 2"):
         build_index(bundle, corpora, tmp_path / "index")
     assert Translator.open(tmp_path / "index").version == first.version
-
-
-def test_a_place_that_cannot_be_written_is_one_line(
-    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(BundleError, match="the build stopped") as caught:
-        build_index(bundle, corpora, tmp_path / "file")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(

@@ -56,13 +56,6 @@ def test_the_seed_decides_the_draw() -> None:
     assert one != other
 
 
-def test_it_changes_nothing() -> None:
-    given = vectors(0.3)
-    before = {language: rows.copy() for language, rows in given.items()}
-    calibrate_sentences([given], seed=0)
-    assert all(np.array_equal(given[language], before[language]) for language in given)
-
-
 def test_sets_count_together_and_one_of_many_languages_does_not_outweigh(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -51,12 +51,6 @@ def test_a_fit_finds_the_chances_that_made_the_answers() -> None:
     assert calibration_error(found.probability(fresh), truth) < 0.02
 
 
-def test_a_fit_never_worsens_the_mean() -> None:
-    """With an intercept, mean probability is the share of right answers (but for the ridge)."""
-    columns, right = answers(np.random.default_rng(2), 500)
-    assert fit(columns, right).probability(columns).mean() == pytest.approx(right.mean(), abs=0.01)
-
-
 @pytest.mark.parametrize("share", [0.0, 1.0, "separable"])
 def test_a_fit_of_one_kind_of_answer_is_finite(share: float | str) -> None:
     columns, right = answers(np.random.default_rng(3), 200)

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle, BundleManifest, Origin, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, DamagedError, FormatError
@@ -69,15 +68,6 @@ def test_publishing_moves_the_staging_folder_and_replaces_a_bundle(tmp_path: Pat
     make_bundle(tmp_path / "b", version="2")
     assert open_bundle(tmp_path / "b").name == "tiny@2"
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
-
-
-def test_a_calibration_survives(tmp_path: Path) -> None:
-    sentence = Model(weights={"score": 1.0, "gap": -0.1}, bias=0.1, n=100, ece=0.02)
-    calibration = Models(
-        sentence=sentence, paraphrase=sentence, word=Model(weights={"cosine": 2.0}, bias=0.0, n=7)
-    )
-    make_bundle(tmp_path / "b", calibration=calibration)
-    assert open_bundle(tmp_path / "b").manifest.calibration == calibration
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)

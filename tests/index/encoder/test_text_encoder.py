@@ -90,12 +90,6 @@ def test_cleaning_is_part_of_encoding(encoder: TextEncoder) -> None:
     np.testing.assert_array_equal(encoder.encode(["  a\tblack \u200bdog\n"]), encoder.encode(["a black dog"]))
 
 
-def test_progress_counts_every_text(encoder: TextEncoder) -> None:
-    done: list[int] = []
-    encoder.encode(TEXTS, batch_size=7, progress=done.append)
-    assert sum(done) == len(TEXTS)
-
-
 def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) -> None:
     table = embeddings(bundle)
     tokenizer = Tokenizer.from_file(str(bundle.tokenizer))
@@ -121,10 +115,6 @@ def test_the_recommended_precision_is_the_default(encoder: TextEncoder, tmp_path
     assert not np.array_equal(first, second)
     # All but "", "a" and "zzz", whose tokens are near zero and lost in eight bits.
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first, second)[:200])
-
-
-def test_two_threads_give_the_same(bundle: Bundle, encoder: TextEncoder) -> None:
-    np.testing.assert_allclose(TextEncoder(bundle, threads=2).encode(TEXTS), encoder.encode(TEXTS), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["encoder.onnx", "tokenizer.json"])

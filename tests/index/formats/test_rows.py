@@ -3,7 +3,6 @@
 import csv
 import datetime
 import gzip
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ from pyarrow import parquet
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
-from index.formats.tsv import write_tsv
 
 Rows = list[dict[str, Any]]
 
@@ -165,20 +163,6 @@ def test_a_parquet_file_that_grows_too_much_is_refused(tmp_path: Path) -> None:
     parquet.write_table(texts, tmp_path / "x.parquet", compression="zstd", use_dictionary=False)
     with pytest.raises(CorpusError, match="grows to more than 200 times"):
         found(tmp_path / "x.parquet", "en")
-
-
-def test_tsv_is_written_as_it_is_read(tmp_path: Path) -> None:
-    units = [
-        [
-            Sentence("1", "A dog.", "en", 2, {"file": "m.tmx", "n": 3}, "g"),
-            Sentence("2", "Ein Hund.", "de", 3, {}, "g"),
-        ],
-        [Sentence("9", "Allein.", "de", 4, {}, None)],
-    ]
-    out = io.StringIO()
-    write_tsv(out, units)
-    (tmp_path / "x.tsv").write_text(out.getvalue(), "utf-8")
-    assert found(tmp_path / "x.tsv") == [sentence for unit in units for sentence in unit]
 
 
 @pytest.mark.parametrize(

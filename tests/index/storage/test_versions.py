@@ -1,9 +1,6 @@
 """Versions of an index: published at once, never changed, one of them served."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -204,16 +201,6 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
-    script = (
-        "import os, signal; from pathlib import Path; from index.storage.versions import building\n"
-        f"with building(Path({str(tmp_path)!r})): os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
-    with building(tmp_path):
-        pass
-
-
 def test_a_version_is_found_by_its_job(tmp_path: Path, manifest: IndexManifest) -> None:
     for number, job in enumerate(("a", None, "b", "a"), start=1):
         make(tmp_path, manifest, f"20261120-{number}", job)
@@ -221,18 +208,3 @@ def test_a_version_is_found_by_its_job(tmp_path: Path, manifest: IndexManifest) 
     assert [made and made.version for made in found] == ["20261120-4", "20261120-3", None]
     (tmp_path / "versions" / "20261120-3" / "manifest.json").unlink()
     assert made_by(tmp_path, "b") is None
-
-
-def test_a_failed_publication_leaves_the_old_version_served(
-    tmp_path: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(tmp_path, manifest, "20261120-1")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        make(tmp_path, manifest, "20261120-2")
-    assert current(tmp_path) == "20261120-1"
-    assert versions(tmp_path) == ["20261120-1"]

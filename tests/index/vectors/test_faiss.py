@@ -6,8 +6,6 @@ from pathlib import Path
 import faiss
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import DamagedError, UsageError
@@ -117,26 +115,6 @@ def test_what_is_read_back_is_written_to_the_same_file(rows: Vectors, tmp_path: 
     assert (tmp_path / "again.faiss").read_bytes() == content
     kept = first.reconstruct(range(COUNT))
     np.testing.assert_array_equal(made(tmp_path, kept, factory).reconstruct(range(COUNT)), kept)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    count=st.integers(1, 60),
-    dimension=st.integers(1, 12),
-    k=st.integers(1, 80),
-    n=st.integers(1, 30),
-    seed=st.integers(0, 999),
-)
-def test_few_rows_are_searched_exactly(
-    tmp_path_factory: pytest.TempPathFactory, count: int, dimension: int, k: int, n: int, seed: int
-) -> None:
-    random = np.random.default_rng(seed)
-    rows, queries = unit_rows(random, count, dimension), unit_rows(random, n, dimension)
-    cosines, neighbours = made(tmp_path_factory.mktemp("few"), rows).search(queries, k)
-    assert neighbours.shape == (n, min(k, count))
-    similarities = queries @ rows.T
-    np.testing.assert_allclose(cosines, -np.sort(-similarities, axis=1)[:, :k], atol=1e-5)
-    np.testing.assert_allclose(np.take_along_axis(similarities, neighbours, axis=1), cosines, atol=1e-5)
 
 
 def test_ties_go_to_the_lower_row(tmp_path: Path) -> None:

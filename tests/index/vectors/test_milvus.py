@@ -109,17 +109,6 @@ def test_the_index_has_everything_except_the_vectors(
     assert vectors(stored, "de").reconstruct([298, 2]).shape == (2, manifest.dimension)
 
 
-def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> None:
-    ours, theirs = vectors(stored, "de"), Translator.open(files).sentence_indexes["de"].vectors
-    queries = Translator.open(files).encode(QUESTIONS)
-    for k in (1, 10, 1000):
-        cosines, rows = ours.search(queries, k)
-        wanted, order = theirs.search(queries, k)
-        np.testing.assert_allclose(cosines, wanted, atol=1e-5)
-        assert rows.shape == order.shape
-    assert ours.search(queries[:0], 3)[0].shape == (0, 3)
-
-
 def test_user_input_reaches_milvus_only_as_numbers(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
     call = milvus.Connection.call

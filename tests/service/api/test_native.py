@@ -16,7 +16,6 @@ from service import limits
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import lexicon, sentences
-from tests.service.conftest import ClientFactory
 
 DOG = "A small dog runs on the beach."
 
@@ -227,15 +226,6 @@ def test_health(client: TestClient, translator: Translator) -> None:
     assert client.get("/health/live").json() == {"status": "live"}
     ready = {"model": translator.model, "index": translator.version, "status": "ready"}
     assert client.get("/health/ready").json() == ready
-
-
-def test_the_threshold_is_not_part_of_what_is_cached(make_client: ClientFactory) -> None:
-    client = make_client()
-    request = {"text": DOG, "target": "de", "source": "en", "k": 5}
-    none = client.post("/translate/sentence", json=request | {"min_confidence": 1}).json()
-    every = client.post("/translate/sentence", json=request | {"min_confidence": 0}).json()
-    assert len(none["results"][0]["translations"]["de"]) == 0
-    assert len(every["results"][0]["translations"]["de"]) == 5
 
 
 def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) -> None:

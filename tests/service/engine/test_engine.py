@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from index.answers.answer import Answer, Answers
+from index.answers.answer import Answers
 from index.answers.request import Kind, Query
 from index.answers.translator import Translator
 from service.engine.batching import Batcher, Bounds
@@ -71,17 +71,6 @@ def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
         kinds: tuple[Kind, ...] = "sentence", "word"
         sentence, word = await engine.answers([Query(kind, "dog", "en", "de") for kind in kinds])
         assert sentence[0].id != word[0].id == "de:word:hund"
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("kind", ["sentence", "word"])
-def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translator, kind: Kind) -> None:
-    async def main() -> None:
-        engine = engine_of(translator, MemoryCache(0, 60))
-        asked = [("dog", "en", "de"), ("dog", "en", "zh"), ("hund", "de", "en"), ("cat", "en", "ar")]
-        batch = [Query(kind, *query, 4) for query in asked]
-        assert await engine.answers(batch) == [(await engine.answers([query]))[0] for query in batch]
 
     asyncio.run(main())
 
@@ -153,16 +142,6 @@ def test_a_redis_that_comes_late_is_used(
     redis_server.start()
     assert ask(client)[0] == computed
     stored(redis_server)
-
-
-def test_answers_are_rounded(client: TestClient) -> None:
-    (result,) = client.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"}).json()[
-        "results"
-    ]
-    answer = Answer.model_validate(result["translations"]["de"][0])
-    assert answer.score == round(answer.score, 4)
-    assert answer.in_vocabulary is True
-    assert answer.metadata == {}
 
 
 def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:
