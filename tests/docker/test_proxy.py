@@ -21,7 +21,7 @@ from tests.docker.nginx import reverse_proxy
 REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
 JSON = b"Content-Type: application/json\r\n"
 MAX_BODY = limits.MAX_BODY_BYTES
-ATTACKERS, OTHERS = 4, 40
+ATTACKERS, OTHERS = 4, 20
 
 
 def post(body: bytes = REQUEST, headers: bytes = JSON, path: bytes = b"/translate/sentence") -> bytes:
@@ -118,7 +118,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("sent", "status"), REFUSALS.items())
 def test_a_sender_gets_the_reason_for_a_refusal(proxy: int, sent: str, status: int) -> None:
-    for _ in range(10):
+    for _ in range(5):
         ((refusal, document),) = exchange(proxy, HOSTILE[sent])
         assert refusal == status
         assert json.loads(document)["status"] == status

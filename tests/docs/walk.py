@@ -7,13 +7,13 @@ is started beside the rest and waited for. Ports are free ones in place of those
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.docs.blocks import ROOT, Block
+from tests.service.server import free_port
 
 SERVES = re.compile(r"^((?:[A-Z_]+=\S+ )*(?:make serve|\S*passepartout serve)\b.*)$", re.MULTILINE)
 MARK = "@@@ "
@@ -100,10 +100,3 @@ def environment(port: int) -> dict[str, str]:
 
 def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

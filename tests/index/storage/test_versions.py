@@ -114,7 +114,7 @@ def test_an_extra_file_is_refused(copy: Path, extra: str) -> None:
         ({"files": {}}, DamagedError, "is missing"),
         ({"files": {"../../x": FileEntry(sha256="0" * 64, size=0)}}, DamagedError, "is no file of an index"),
         ({"languages": {"../de": ENTRY, "en": ENTRY}}, DamagedError, "languages"),
-        ({"format": 1}, FormatError, "format 1, this version reads 7: build it again"),
+        ({"format": 1}, FormatError, r"format 1, this version reads \d+: build it again"),
     ],
 )
 def test_a_sealed_manifest_of_another_index_is_refused(

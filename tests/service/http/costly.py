@@ -105,39 +105,6 @@ def costly_requests() -> Iterator[Costly]:
     )
 
 
-def costly_jobs() -> Iterator[Costly]:
-    """The same for those who have an admin's key."""
-    add = b'{"action":"add","sentences":['
-    for value in (b"1", b"{}", b'{"id":"xx:1","text":"a"}'):
-        yield Costly(f"sentences of {value.decode()}", JOBS, filled(add, value, b"]}"))
-        yield Costly(f"few sentences of {value.decode()}", JOBS, filled(add, value, b"]}", 50_000))
-    yield Costly("fields of a job", JOBS, b'{"action":"add",%b}' % fields(45_000))
-    yield Costly("fields of a sentence", JOBS, add + b"{%b}]}" % fields(45_000))
-    yield Costly("ids", JOBS, filled(b'{"action":"delete","ids":[', b"1", b"]}"))
-    yield Costly("few ids", JOBS, filled(b'{"action":"delete","ids":[', b"1", b"]}", 110_000))
-    sentence = b'{"id":"%b:%d","text":"a","metadata":{"a":1,"b":[2]},"group":"g"}'
-    for code in (b"de", b"xx"):
-        sentences = b",".join(sentence % (code, number) for number in range(2_000))
-        yield Costly(f"most sentences of {code.decode()}", JOBS, add + sentences + b"]}")
-        replace = b'{"action":"replace","sentences":[%b]}'
-        yield Costly(f"most replaced sentences of {code.decode()}", JOBS, replace % sentences)
-    metadata = add + b'{"id":"de:x","text":"a","metadata":{%b}}]}'
-    yield Costly("metadata", JOBS, metadata % fields(45_000))
-    nested = filled(b'"a":[', b"[" * 19 + b"]" * 19, b"]", 100_000)
-    yield Costly("nested metadata", JOBS, metadata % nested)
-    teach = b'{"action":"teach","language":"eo","captions":['
-    for value in (b"1", b"{}", b'{"picture":"pictograms/1f415","text":"hundo"}'):
-        yield Costly(f"captions of {value.decode()}", JOBS, filled(teach, value, b"]}"))
-        yield Costly(f"few captions of {value.decode()}", JOBS, filled(teach, value, b"]}", 200_000))
-    blank = b'{"picture":"a","text":"%ba"}' % (b" " * 999)
-    yield Costly("captions of spaces", JOBS, filled(teach, blank, b"]}"))
-    uploads = b'{"action":"build","uploads":['
-    yield Costly("uploads", JOBS, uploads + b",".join([b'"%032x"' % 10] * 64) + b"]}")
-    yield Costly("too many uploads", JOBS, filled(uploads, b'"%032x"' % 10, b"]}"))
-    yield Costly("a long version", JOBS, filled(b'{"action":"rollback","version":"', b"1", b'"}', joint=b""))
-    yield Costly("a long number", JOBS, b'{"action":"gc","keep":%b}' % (b"9" * 4200))
-
-
 def costly_files() -> Iterator[Costly]:
     """The files that cost most to be filled; of every format: tests/index/formats/test_filling_costs.py."""
     full = LONGEST_FILE - 1000
@@ -274,28 +241,6 @@ def _concordances() -> Iterator[Costly]:
     yield Get("concordance, unknown options", f"/concordance?source=en&{_repeated('a=b')}")
     yield Get("concordance of a long word", f"/concordance?source=en&text={'a' * LONGEST_QUERY}")
     yield Get("concordance of a long language", f"/concordance?source={'a' * LONGEST_QUERY}")
-
-
-def costly_changes(job: str) -> Iterator[Costly]:
-    """The same for those who have an admin's key, with the ID of a job that has ended."""
-    for name, query in {
-        "bytes": "format=txt&language=en",
-        "columns": f"format=tsv&columns={','.join(['en=English'] * 90)}",
-        "many columns": f"format=tsv&columns={'=,' * 500}",
-        "a long name": f"format=txt&language=en&name={'a' * LONGEST_QUERY}",
-        "a long language": f"format=txt&language={'a' * LONGEST_QUERY}",
-        "many options": _repeated("format=txt"),
-    }.items():
-        yield Costly(f"an upload of {name}", f"/admin/uploads?{query}", b"a\n" * (LONGEST_BODY // 2), BYTES)
-    for method, path in (
-        ("GET", "/admin/versions"),
-        ("GET", "/admin/jobs"),
-        ("GET", "/admin/jobs/{}"),
-        ("POST", "/admin/jobs/{}/cancel"),
-    ):
-        yield Costly(f"{method} {path}", f"{path.format(job)}?{_repeated('a=b')}", method=method)
-        if "{" in path:
-            yield Costly(f"{method} {path}, a long ID", path.format("a" * LONGEST), method=method)
 
 
 def _repeated(option: str, count: int | None = None) -> str:
