@@ -67,7 +67,7 @@ class WordIndex:
         """Open LANG.words.* of a verified version."""
         entry, sources = manifest.languages[language], manifest.sources(language)
         count, dimension, stem = entry.words, manifest.dimension, f"{language}.words"
-        table = read_table(folder / f"{stem}.arrow", WORD_COLUMNS, count)
+        table = read_table(folder / f"{stem}.arrow", WORD_COLUMNS, count, whole=True)
         return cls(
             language,
             encoder,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from index.errors import CorpusError, DamagedError
 
 SENTENCE_COLUMNS = ("id", "text", "metadata")  # of LANG.arrow; metadata is a JSON object
+TEXT_COLUMNS = frozenset({*SENTENCE_COLUMNS, "word"})  # others are numbers
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 SMALL_BYTES = 4096  # of an array that is read rather than mapped
 
@@ -79,17 +80,21 @@ def writing_table(path: Path, names: Sequence[str]) -> Iterator[TableWriter]:
         table.flush()
 
 
-def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+def read_table(path: Path, columns: Sequence[str], rows: int, *, whole: bool = False) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     """Open a verified Arrow file, memory-mapped: a record batch, or a table where there are several.
 
-    DamagedError if it has not these columns and this many rows.
+    DamagedError if it has not these columns and this many rows; with `whole`, which reads it all, also if a
+    value is not within the file.
     """
     try:
         file = pa.ipc.open_file(pa.memory_map(str(path)))
         table = file.get_batch(0) if file.num_record_batches == 1 else file.read_all()
+        table.validate(full=whole)
     except (pa.ArrowException, OSError) as error:
         raise DamagedError(f"{path}: Arrow cannot read it: build the index again") from error
-    if table.schema.names != list(columns) or table.num_rows != rows:
+    types = [pa.string() if name in TEXT_COLUMNS else pa.int64() for name in columns]
+    nulls = sum(column.null_count for column in table.columns)
+    if (table.schema.names, table.schema.types, table.num_rows, nulls) != (list(columns), types, rows, 0):
         raise DamagedError(f"{path}: not {rows} rows of {', '.join(columns)}: build the index again")
     return table
 
