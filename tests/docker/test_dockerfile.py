@@ -48,6 +48,21 @@ def test_every_install_is_pinned(root: Path, instructions: list[tuple[str, str]]
     assert re.search(r"^setuptools==", (root / "constraints.txt").read_text("utf-8"), re.M)
 
 
+def test_what_it_installs_has_hashes(root: Path, instructions: list[tuple[str, str]]) -> None:
+    """`make pins` writes both files: of the same versions, each file of a package with its SHA-256."""
+    assert any("--require-hashes -r hashed.txt" in run for run in values(instructions, "RUN"))
+    text = (root / "docker/requirements.txt").read_text("utf-8").replace("\\\n", "")
+    packages = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    pinned = (root / "constraints.txt").read_text("utf-8").splitlines()
+    assert [package for package, *_ in packages if package not in pinned] == []
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for _, *row in packages for one in row)
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *extras["cpu"], *extras["formats"]]
+    wanted = {re.split(r"[^\w.-]", one)[0].lower() for one in named}
+    assert wanted - {package.partition("==")[0] for package, *_ in packages} == set()
+
+
 def test_it_runs_as_a_numbered_user_who_is_not_root(last_stage: list[tuple[str, str]]) -> None:
     (user,) = values(last_stage, "USER")
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
