@@ -166,9 +166,14 @@ def _parts(
         with_digits = pc.indices_nonzero(pc.match_substring_regex(current[0], RE2_DIGIT)).to_numpy()
         numbered = np.union1d(words.texts[counting[words.ids]], with_digits.astype(np.int64))
         texts, pairs = current[0], []
+        names = list(numbering)
+        ends = np.cumsum(words.lengths).tolist()
         for row in numbered.tolist():
-            text = without_tags(texts[row].as_py())
-            codes = number_codes(text, words_of(text, language), language)
+            text = texts[row].as_py()
+            own = [names[word] for word in words.ids[ends[row] - words.lengths[row] : ends[row]].tolist()]
+            if (bare := without_tags(text)) != text:
+                own = list(words_of(bare, language))
+            codes = number_codes(bare, own, language)
             pairs += [(first + row, code) for code in sorted(codes.elements())]
         lengths = np.array([length(text) for text in texts.to_pylist()], np.float32)
         yield lengths, _kept(words, len(vocabulary)), np.array(pairs, np.int64).reshape(-1, 2).T

@@ -38,12 +38,11 @@ from index.storage.tables import read_array
 from index.storage.versions import DOMAIN
 
 MAX_QUESTIONS = 4000  # over all pairs of languages
-SCENES_ASKED = 2000  # over all pairs of languages
+SCENES_ASKED = 1000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
-OTHERS_ASKED = 1000  # texts of other kinds, of each language of the index, and
-LEAST_OTHERS_ASKED = 2000  # at least over all pairs of languages
-NEAR_ASKED = 1000  # of these, over all pairs of languages
+OTHERS_ASKED = 1000  # texts of other kinds, of each language of the index
+NEAR_ASKED = 500  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
 
 
@@ -66,7 +65,7 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
         sentences,
         [(code, target) for target in sentences for code in codes if code != target and other_texts[code]],
         other_texts.__getitem__,
-        max(OTHERS_ASKED * len(sentences), LEAST_OTHERS_ASKED),
+        OTHERS_ASKED * len(sentences),
         encoder,
     )
     for code, index in sentences.items():

@@ -32,7 +32,10 @@ def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[N
     text_words = [word.replace(LOWER_CASED_DOT, "") for word in text_words]
     start = 0
     while start < len(text_words):
-        longest = lengths.get(text_words[start], 0)
+        longest = lengths.get(text_words[start])
+        if longest is None:  # nearly always
+            start += 1
+            continue
         phrases = (tuple(text_words[start : start + length]) for length in range(longest, 0, -1))
         phrase = next((phrase for phrase in phrases if phrase in values), None)
         if phrase is not None:
