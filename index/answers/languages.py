@@ -11,13 +11,14 @@ from index.text.identification import likely_languages
 
 @dataclass(frozen=True)
 class LanguageInfo:
-    """A language to translate from and, if the index has sentences in it, into."""
+    """A language to translate from, if the encoder knows it, and into, if the index has sentences in it."""
 
     code: str
     name: str
     sentences: int
     words: int
     targets: tuple[str, ...]
+    is_source: bool = True
 
 
 class Languages:
@@ -82,5 +83,12 @@ class Languages:
             if target == source
             else f"cannot be reached from {source!r}"
         )
+        if not self._by_code[source].is_source:
+            sources = [code for code in self.codes if self._by_code[code].is_source]
+            message = (
+                f"source {source!r} is a target alone, since the encoder does not know it: use one of "
+                f"{listed(sources)}"
+            )
+            return Fault("source", message, allowed=sources)
         message = f"target {target!r} {reason}: use one of {listed(reachable) or 'none'}"
         return Fault("target", message, allowed=reachable)

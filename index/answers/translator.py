@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.answer import DIGITS, Answer, Answers, Original, Pictogram
+from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
 from index.answers.guard import contrasting, limited_by, with_contrasts
@@ -74,10 +74,12 @@ class Translator:
         self.pictograms = pictograms  # those that the encoder learned from; None if its bundle has none
         self.sentence_indexes = sentences
         self._detector, self._token_scores = detector, token_scores
-        # Any language of the encoder can be a source, since questions are encoded and not looked up.
-        sources = dict.fromkeys([*sentences, *encoder.bundle.manifest.languages])
-        self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in sources}
-        self.languages = tuple(map(self._info, sources))
+        # Any language of the encoder can be a source, since questions are encoded and not looked up. Any that
+        # the corpus aligns with these can be a target.
+        self._sources = encoder.bundle.manifest.languages
+        codes = dict.fromkeys([*sentences, *self._sources])
+        self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
+        self.languages = tuple(map(self._info, codes))
         self.known = Languages(self.languages)
 
     @classmethod
@@ -240,7 +242,12 @@ class Translator:
     def _sentences(
         self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False
     ) -> list[Answers]:
-        """Answer questions, each with up to `counts` of the sentences in `target`."""
+        """Answer questions, each with up to `counts` of the sentences in `target`.
+
+        Those in a language that the encoder does not know are found through the language of the questions, as
+        with `memory_alone` all are, and these if nearly the same text was translated.
+        """
+        aligned_alone = memory_alone or target not in self._sources
         index, source = self.sentence_indexes[target], asked.language
         means = index.means_from(source)
         considered = [max(count, ANSWERS_CONSIDERED) for count in counts]
@@ -249,7 +256,7 @@ class Translator:
         if min(considered) < max(considered):
             table = limited(table, considered)
         recalled = self._recalled(asked, index, memory_alone)
-        table = self._with_memory(table, recalled, asked, index, memory_alone)
+        table = self._with_memory(table, recalled, asked, index, aligned_alone)
         words = WordPairs(
             asked,
             self.word_indexes[source],
@@ -263,7 +270,7 @@ class Translator:
         chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
         # What the corpus has in the question's own language comes before what was found across languages,
         # unless it is unlikely and the other is not.
-        remembered = (similarity >= np.minimum(chances, MIN_CONFIDENCE)) | memory_alone
+        remembered = (similarity >= np.minimum(chances, MIN_CONFIDENCE)) | aligned_alone
         remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
@@ -323,10 +330,10 @@ class Translator:
         recalled: Sequence[Remembered | None],
         asked: Asked,
         index: SentenceIndex,
-        memory_alone: bool,
+        aligned_alone: bool,
     ) -> Candidates:
         """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
-        table = table.take(np.zeros(0, np.int64)) if memory_alone else table
+        table = table.take(np.zeros(0, np.int64)) if aligned_alone else table
         found = [
             (question, row, memory.strength)
             for question, memory in enumerate(recalled)
@@ -355,7 +362,10 @@ class Translator:
         """Make answers of a table in its order; `contrasts` by place before it was ordered."""
         rows = table["row"].tolist()
         texts = [index.text(row) for row in rows]
-        differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts) if rows else []
+        if rows and index.language in self._sources:
+            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
+        else:
+            differs = [NO_DIFFERENCES] * len(rows)
         memory = self.sentence_indexes.get(asked.language)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
@@ -400,7 +410,9 @@ class Translator:
     def _translated_words(
         self, words: Sequence[str], source: str, target: str, counts: Sequence[int]
     ) -> list[Answers]:
-        """Answer words, each with up to `counts` of the words in `target`."""
+        """Answer words, each with up to `counts` of the words in `target`, if the encoder knows it."""
+        if target not in self._sources:
+            return [()] * len(words)
         asked, index = self.word_indexes[source], self.word_indexes[target]
         folded = [fold(word) for word in words]
         rows = asked.rows_of(folded)
@@ -426,8 +438,8 @@ class Translator:
 
     def _check(self, source: str, target: str) -> None:
         """Raise UnknownLanguageError for a pair that cannot be translated."""
-        if source not in self.word_indexes:
-            raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
+        if source not in self._sources:
+            raise UnknownLanguageError(f"no source {source!r} here; there are: {listed(self._sources)}")
         targets = [code for code in self.sentence_indexes if code != source]
         if target not in targets:
             raise UnknownLanguageError(
@@ -441,7 +453,10 @@ class Translator:
             name=language(code).name,
             sentences=entry.sentences if entry else 0,
             words=entry.words if entry else 0,
-            targets=tuple(other for other in self.sentence_indexes if other != code),
+            targets=tuple(
+                other for other in self.sentence_indexes if other != code and code in self._sources
+            ),
+            is_source=code in self._sources,
         )
 
 

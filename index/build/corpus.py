@@ -14,17 +14,19 @@ from index.formats.registry import Source, check_names, format_of, read
 from index.formats.sentence import Sentence, UnitError
 from index.formats.streams import open_stream, plain_suffixes
 from index.formats.txt import aligned_name
-from index.languages import TAGS_REMEMBERED, lookup
+from index.languages import TAGS_REMEMBERED, is_named, lookup, standard_code
 
 EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
 LINE_FORMATS = ("txt", "moses")  # whose ids are line numbers
 
 
 class Corpus:
-    """The files of some sources, read once; sentences in languages that are not `known` are `skipped`.
+    """The files of some sources, read once.
 
-    `model` is who knows them. Raises UnknownLanguageError for a source's language that is not known,
-    UsageError without a source or with one given twice, CorpusError for a file that cannot be opened.
+    `known`: the languages of `model`. Any other that a file aligns with these is read as a target; what has
+    no language of which we know a name is `skipped`. Raises UnknownLanguageError for another source's
+    language, UsageError without a source or with one given twice, CorpusError for a file that cannot be
+    opened.
     """
 
     def __init__(self, sources: Sequence[Source], known: Collection[str], model: str) -> None:
@@ -74,11 +76,11 @@ class Corpus:
     def _language(self, source: Source) -> str | None:
         """The language of every sentence of a file; None if each says its own."""
         if source.language is None and format_of(source).name == "moses":
-            return lookup(plain_suffixes(source.path)[-1][1:], self._known)
+            return _code(plain_suffixes(source.path)[-1][1:], self._known)
         return None if format_of(source).bilingual else source.language
 
     def _read(self, source: Source) -> Iterator[tuple[str, Sentence]]:
-        codes = lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, self._known))
+        codes = lru_cache(TAGS_REMEMBERED)(lambda tag: _code(tag, self._known))
         wanted = None if format_of(source).bilingual else source.language
         name, found, line = source.path.name, 0, 0
         for sentence in read(source):
@@ -90,7 +92,7 @@ class Corpus:
                 if code is None or wanted not in (code, None):
                     continue
                 sentence = sentence._replace(language=code)
-            found += 1
+            found += sentence.language in self._known
             yield name, sentence
         self.lines[source.path] = line
         if not found and wanted is None:
@@ -103,11 +105,17 @@ class Corpus:
 
 def _checked(source: Source, known: Collection[str], model: str) -> Source:
     """The source with its language as it is known, and a file that can be opened."""
-    code = source.language and lookup(source.language, known)
-    if source.language is not None and code is None:
+    code = source.language and _code(source.language, known)
+    aligns = format_of(source).bilingual or format_of(source).name == "moses"
+    if source.language is not None and (code is None or not (aligns or code in known)):
         raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
     with open_stream(source.path):
         return replace(source, language=code)
+
+
+def _code(tag: str, known: Collection[str]) -> str | None:
+    """The code of a language that is known, or else has a name or one of the codes for languages without."""
+    return lookup(tag, known) or (standard_code(tag) if is_named(tag) else None)
 
 
 class Ids:

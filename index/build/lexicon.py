@@ -77,6 +77,8 @@ def detector_of(encoder: TextEncoder, words: Mapping[str, Counter[str]]) -> Dete
     """A Detector of the encoder's languages, from its training words and those of the corpora, `words`."""
     counts: dict[str, NDArray[np.floating]] = dict(training_tokens(encoder))
     for code, corpus in words.items():
+        if code not in counts:  # a language that is a target alone
+            continue
         counts[code] = counts[code] + token_counts(encoder, corpus)
     rows = {code: table_row(found.astype(np.float64)) for code, found in counts.items() if found.any()}
     return Detector(list(rows), np.array(list(rows.values()), np.float32).reshape(-1, encoder.vocabulary))

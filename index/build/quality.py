@@ -52,12 +52,10 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
     """
     encoder = job.encoder
-    words = {
-        code: WordIndex.open(job.work, code, manifest, encoder, job.threads) for code in manifest.languages
-    }
-    sentences = {
-        code: SentenceIndex.open(job.work, code, manifest, job.threads) for code in manifest.languages
-    }
+    # Nothing is measured in a language that the encoder does not know: it is found through others.
+    understood = [code for code in manifest.languages if code in job.bundle.manifest.languages]
+    words = {code: WordIndex.open(job.work, code, manifest, encoder, job.threads) for code in understood}
+    sentences = {code: SentenceIndex.open(job.work, code, manifest, job.threads) for code in understood}
     # An encoder that was not fitted on any text is asked none.
     codes = job.bundle.manifest.languages if job.bundle.manifest.calibration.sentence.n else ()
     other_texts = {code: [text for _, text in probes.other_kinds(code)] for code in codes}
@@ -70,7 +68,7 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     )
     for code, index in sentences.items():
         path = job.path(f"{code}.hubness.npy")
-        save_array(path, damped(index, read_array(path, (len(index), len(sentences) - 1)), others))
+        save_array(path, damped(index, read_array(path, (len(index), len(manifest.languages) - 1)), others))
         sentences[code] = SentenceIndex.open(job.work, code, manifest, job.threads)
     scenes = _asked_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)

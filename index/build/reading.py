@@ -96,7 +96,8 @@ class SentenceWriter:
 
     def __init__(self, job: Job, code: str, cleaning: Cleaning, pool: Pool, ids: Ids, bar: Progress) -> None:
         self.job, self.code, self.pool, self.ids, self.bar = job, code, pool, ids, bar
-        self.check_language = "language" not in cleaning.off
+        known = job.bundle.manifest.languages
+        self.check_language = "language" not in cleaning.off and code in known
         self.shard: list[tuple[str, Sentence]] = []
         self.characters = 0  # of the shard
         self.pending: deque[Callable[[], None]] = deque()  # what finishes each shard that was begun

@@ -206,7 +206,7 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
                 f"{code}: most of its lines look {language(entry.resembles).name}: are languages swapped?"
             )
     for file, count in manifest.skipped.items():
-        click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
+        click.echo(f"{file}: {count} sentences in languages whose codes are not known")
     if best := [quality.r1 for quality in manifest.quality.values()]:
         click.echo(f"translations of the index found first: {min(best):.3f} to {max(best):.3f} by pair")
     fitted = manifest.confidence.source

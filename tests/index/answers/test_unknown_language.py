@@ -1,0 +1,65 @@
+"""A language that the encoder has never seen: a target as good as any, and no source."""
+
+from pathlib import Path
+
+import pytest
+
+from index.answers.request import SentenceRequest
+from index.answers.respond import answer
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.encoder.bundle import open_bundle
+from index.errors import RequestError, UnknownLanguageError
+from index.formats.registry import Source
+from index.storage.options import Cleaning
+
+PHRASES = {
+    "The shop is closed on Monday.": ("Das Geschäft ist am Montag geschlossen.", "Mundan ta bo zura."),
+    "Where does it hurt?": ("Wo tut es weh?", "Ke noda ta?"),
+    "Take one tablet before meals.": ("Nehmen Sie eine Tablette vor dem Essen.", "Li tabi um keno zan."),
+    "Please wait outside.": ("Bitte warten Sie draußen.", "Pali olo vano."),
+}
+BUNDLE = Path(__file__).parents[3] / "models" / "small"
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    folder = tmp_path_factory.mktemp("unknown")
+    rows = [f"{en}\t{de}\t{other}" for en, (de, other) in PHRASES.items()]
+    (folder / "phrases.tsv").write_text("\n".join(["en\tde\tqaa", *rows]) + "\n", "utf-8")
+    cleaning = Cleaning(("near",))
+    build_index(open_bundle(BUNDLE), [Source(folder / "phrases.tsv")], folder / "index", cleaning=cleaning)
+    return Translator.open(folder / "index")
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_what_was_approved_comes_back_exactly(translator: Translator, phrase: str) -> None:
+    german, unknown = PHRASES[phrase]
+    for source, text in (("en", phrase), ("de", german)):
+        (first, *_) = translator.sentences([text], source, "qaa", 3)[0]
+        assert (first.text, first.match, first.confidence, first.gloss) == (unknown, "exact", 1, text)
+
+
+def test_a_paraphrase_reaches_it_and_an_opposite_does_not(translator: Translator) -> None:
+    (first,) = translator.sentences(["Could you please wait outside?"], "en", "qaa")[0]
+    assert first.text == PHRASES["Please wait outside."][1]
+    assert first.original is not None
+    assert first.original.text == "Please wait outside."
+    assert first.match in ("memory", "paraphrase")
+    for other in ("The shop is open on Monday.", "Take one tablet after meals."):
+        assert {found.match for found in translator.sentences([other], "en", "qaa", 4)[0]} <= {"near"}
+
+
+def test_what_the_corpus_does_not_say_has_no_answer(translator: Translator) -> None:
+    (found,) = translator.sentences(["The quarterly figures were published."], "en", "qaa", 4)
+    assert {answer.match for answer in found} <= {"near"}
+    assert translator.words(["shop"], "en", "qaa") == [()]
+
+
+def test_it_is_no_source_and_says_so(translator: Translator) -> None:
+    with pytest.raises(UnknownLanguageError, match="no source 'qaa'"):
+        translator.sentences(["Ke noda ta?"], "qaa", "en")
+    request = SentenceRequest(text=["Ke noda ta?"], source="qaa", target=["en"])
+    with pytest.raises(RequestError, match="the encoder does not know it"):
+        answer(translator, request)
+    assert {info.code: info.targets for info in translator.languages}["qaa"] == ()
