@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.bundle import open_bundle
 from passepartout import run
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe, write_recipe
 from training.loop.run import Run
@@ -59,11 +59,6 @@ def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: 
     file = bag_run.folder.parent / "recipe.toml"
     words = trains(file, data, bag_run.folder, "--resume", "--set", "seed=9")
     assert "another recipe or other --set values" in fails(capsys, 2, *words)
-
-
-def test_a_foreign_folder_is_left_alone(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    file = write_recipe(BAG, tmp_path)
-    assert "is not empty and contains no run" in fails(capsys, 2, *trains(file, data, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -178,17 +173,4 @@ def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: P
 
 def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
     words = ["bundle", "export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
-    assert "contains no training run" in fails(capsys, 2, *words)
-
-
-def test_a_bundle_is_no_run(data: Path, bag_bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
-    words = [
-        "bundle",
-        "export",
-        str(bag_bundle.folder),
-        "--data",
-        str(data),
-        "--out",
-        str(tmp_path / "bundle"),
-    ]
     assert "contains no training run" in fails(capsys, 2, *words)

@@ -16,7 +16,6 @@ from evaluation.measures.scores import score_translation
 from evaluation.suites.sets import read_aligned
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from tests.training.tiny import write_recipe
 from training.data.synthetic import write_synthetic
 from training.loop.run import open_run
 from training.recipes.files import shipped_recipes
@@ -142,16 +141,3 @@ def test_every_shipped_recipe_has_tiny_sizes(monkeypatch: pytest.MonkeyPatch, tm
     assert [recipe.name for recipe in seen] == list(shipped_recipes())
     assert all(recipe.seed == 3 and recipe.text.width <= 32 for recipe in seen)
     assert all(recipe.optimiser.epochs <= 60 and recipe.vision.image_size <= 64 for recipe in seen)
-
-
-def test_a_recipe_of_ones_own_can_be_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.training.tiny import BAG
-    from training import smoke as module
-
-    def trained(recipe: Recipe, *_: object) -> None:
-        raise InterruptedError(recipe.name)
-
-    monkeypatch.setattr(module, "train", trained)
-    monkeypatch.setattr(module, "PICTURE_COUNT", 20)
-    with pytest.raises(InterruptedError, match="tiny-bag"):
-        module.run_smoke(str(write_recipe(BAG, tmp_path)), tmp_path / "out")

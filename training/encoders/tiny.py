@@ -9,8 +9,6 @@ from transformers import (
     PreTrainedTokenizerFast,
     ResNetConfig,
     ResNetModel,
-    ViTConfig,
-    ViTModel,
     XLMRobertaConfig,
     XLMRobertaModel,
 )
@@ -26,21 +24,6 @@ def write_tiny_backbone(folder: Path) -> None:
     torch.manual_seed(0)
     config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32, 64], depths=[1, 1, 1], layer_type="basic")
     ResNetModel(config).save_pretrained(folder)
-
-
-def write_tiny_vit(folder: Path, size: int) -> None:
-    """A ViT for pictures of side `size`, a multiple of 8."""
-    disable_progress_bar()
-    torch.manual_seed(0)
-    config = ViTConfig(
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        image_size=size,
-        patch_size=8,
-    )
-    ViTModel(config).save_pretrained(folder)
 
 
 def write_tiny_xlmr(folder: Path, texts: Iterable[str], *, vocabulary: int = 500, width: int = 32) -> None:

@@ -23,6 +23,8 @@ from training.loop.validation import ValidationSet, embed_texts
 from training.mining.rounds import Rounds
 from training.recipes.recipe import Recipe
 
+LENGTH_GROUPS = 4  # that a chunk's captions are sorted into by length, each padded to its own longest
+
 Numbers = NDArray[np.int64]
 
 
@@ -114,7 +116,7 @@ class CaptionSource:
         self, captions: Numbers, rows: slice, draw: np.random.Generator, inactive: frozenset[str]
     ) -> Batch:
         tokens = self.data.tokens
-        captions, spans = by_length(captions, tokens, self.recipe.optimiser.length_groups)
+        captions, spans = by_length(captions, tokens, LENGTH_GROUPS)
         ids, mask = pad([tokens[i] for i in captions], self.device)
         views = self.pictures.views(self.data.picture_places[captions], draw)
         auxiliary = {

@@ -27,6 +27,8 @@ from training.mining.probable_pairs import (
 from training.mining.words import FOLDS, Vocabulary, align, stem
 from training.recipes.settings import MiningSettings
 
+NEIGHBOURS = 10  # the k of CSLS
+ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn probabilities by
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
 ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
@@ -125,7 +127,7 @@ def _mutual(
     vectors = {
         language: embed([source.tokens[language][i] for i in rows]) for language, rows in sampled.items()
     }
-    pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
+    pairs = mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=source.seed)
     return {
         (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
         for (first, second), rows in pairs.items()
@@ -165,7 +167,7 @@ class Round:
         for language in sorted(rows.keys() - {settings.pivot}):
             if len(rows[language]) < LEAST_SENTENCES:
                 continue
-            own_rows, own = self._sentences(language, rows[language], settings.artificial)
+            own_rows, own = self._sentences(language, rows[language], ARTIFICIAL)
             is_paired = np.zeros(len(own_rows), bool)
             for pivot in settings.pivots:
                 if pivot == language or is_paired.mean() >= ENOUGH:
@@ -176,7 +178,7 @@ class Round:
                     drawn, sentences = self._sentences(pivot, rows.get(pivot), 0)
                     pivots[pivot] = drawn, with_words(sentences)
                 pivot_rows, sentences = pivots[pivot]
-                pairs, probabilities = probable_pairs(own, sentences, settings.neighbours)
+                pairs, probabilities = probable_pairs(own, sentences, NEIGHBOURS)
                 is_kept = probabilities >= settings.probability
                 first, second = pairs[is_kept].T
                 is_paired[first] = True

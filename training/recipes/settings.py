@@ -16,12 +16,11 @@ class MiningSettings(Table):
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
     pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
     further_pivots: languages that are asked after the pivot, in this order, where less than half of a
-    language's sentences in a text is paired. artificial: the number of artificial sentences, by which
-    probabilities are learned, for each sentence. neighbours: the k of CSLS. sentences: at most so many per
-    language, drawn anew for each round; with `keep` the time of a round grows with the square. captions:
-    whether captions are mined; if not, no two captions are ever paired, which matters where pictures are
-    shared. words: the epoch from which sentences are also compared by the translations of their words, and
-    these paired (training.mining.words); needs `probability`.
+    language's sentences in a text is paired. sentences: at most so many per language, drawn anew for each
+    round; with `keep` the time of a round grows with the square. captions: whether captions are mined; if
+    not, no two captions are ever paired, which matters where pictures are shared. words: the epoch from which
+    sentences are also compared by the translations of their words, and these paired (training.mining.words);
+    needs `probability`.
     """
 
     begin: int = Field(ge=1)
@@ -29,10 +28,8 @@ class MiningSettings(Table):
     captions: bool = True
     keep: float = Field(default=0.75, gt=0, le=1)
     probability: float | None = Field(default=None, gt=0, lt=1)
-    artificial: float = Field(default=0.3, gt=0, le=1)
     pivot: str = ""
     further_pivots: tuple[str, ...] = ()
-    neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)
     words: int | None = Field(default=None, ge=0)
 
@@ -67,7 +64,6 @@ class OptimiserSettings(Table):
     et al. 2025, 3.1: half an epoch).
     chunk_size: pairs that the encoders take at a time, to save memory; the losses still see the whole batch
     (training.loop.engine). 0: the whole batch.
-    length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
     precision: of the encoders' computation; "auto" is bfloat16 on a GPU that has it, otherwise float32.
     Weights, gradients and losses are always float32.
     """
@@ -81,7 +77,6 @@ class OptimiserSettings(Table):
     weight_decay: float = Field(default=0.0, ge=0)
     clip_norm: float | None = Field(default=None, gt=0)
     chunk_size: int = Field(default=0, ge=0)
-    length_groups: int = Field(default=4, ge=1)
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
 
 

@@ -32,21 +32,9 @@ def test_the_seed_decides() -> None:
     assert not torch.equal(one, other)
 
 
-def test_the_random_state_is_left_alone() -> None:
-    torch.manual_seed(3)
-    before = torch.get_rng_state()
-    AUGMENT(PICTURES, 1)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def views(picture: Tensor, count: int = 300) -> Tensor:
     """Views of one picture, all of one batch: each is drawn for itself."""
     return AUGMENT(picture.expand(count, -1, -1, -1), 0)
-
-
-def test_pictures_of_a_batch_are_drawn_each_for_itself() -> None:
-    found = views(PICTURES[0], 20)
-    assert len({view.numpy().tobytes() for view in found}) == 20
 
 
 def test_one_view_in_five_is_grey() -> None:
@@ -61,15 +49,6 @@ def test_half_the_views_are_flipped() -> None:
     found = views(ramp)
     flipped = found[..., : SIDE // 2].mean(dim=(1, 2, 3)) > found[..., SIDE // 2 :].mean(dim=(1, 2, 3))
     assert 0.4 < flipped.float().mean() < 0.6
-
-
-def test_colours_change_most_of_the_time() -> None:
-    flat = torch.tensor([0.47, 0.24, 0.78])[:, None, None].expand(3, SIDE, SIDE)
-    centre = views(flat)[..., SIDE // 2, SIDE // 2]
-    kept = (centre - flat[:, 0, 0]).abs().amax(dim=1) < 1e-3
-    assert 0.09 < kept.float().mean() < 0.24, (
-        "neither distorted (one in five) nor grey (four in five of those)"
-    )
 
 
 def test_hues_do_not_turn() -> None:
@@ -88,14 +67,3 @@ def test_crops_leave_out_every_corner_at_times(corner: tuple[int, int]) -> None:
     found = views(marked).sum(dim=1).flatten(1)
     spread = (found.amax(dim=1) - found.amin(dim=1)).numpy()
     assert 0.3 < np.mean(spread < 0.08) < 0.98
-
-
-def test_half_the_views_are_blurred() -> None:
-    """Stripes one pixel wide survive all but the blur, at a side where it is strong enough to see."""
-    side = 224
-    stripes = (torch.arange(side) % 8 < 4).float().expand(3, side, side)
-    found = Augmentation(side)(stripes.expand(60, -1, -1, -1), 0)
-    step = (found[..., 1:] - found[..., :-1]).abs().amax(dim=(1, 2, 3))
-    range_ = found.amax(dim=(1, 2, 3)) - found.amin(dim=(1, 2, 3))
-    sharp = step / range_
-    assert sharp.min() < 0.5 * sharp.max()

@@ -32,12 +32,6 @@ def test_what_lined_up_no_longer_does(data: Path) -> None:
     assert sum(together) < 10, "about one of 50 by chance"
 
 
-def test_the_order_is_the_seeds(data: Path) -> None:
-    one, again, other = (load_texts(data, "lined", ["en"], seed)["en"] for seed in (1, 1, 2))
-    assert one == again
-    assert one != other
-
-
 def test_no_file_at_all_is_refused(data: Path) -> None:
     with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de, and no folder other with"):
         load_texts(data, "other", ["en", "de"], 0)
@@ -83,8 +77,3 @@ def test_texts_of_several_names_follow_one_another(data: Path) -> None:
     together = joined(texts)
     assert together["en"] == [*texts["lined"]["en"], *texts["more"]["en"]]
     assert together["de"] == texts["lined"]["de"]
-
-
-@pytest.mark.parametrize(("given", "names"), [("", ()), ("lined", ("lined",)), (["a", "b"], ("a", "b"))])
-def test_a_bare_name_of_texts_is_a_list_of_one(given: object, names: tuple[str, ...]) -> None:
-    assert DataSettings.model_validate({"languages": ["en", "de"], "texts": given}).texts == names

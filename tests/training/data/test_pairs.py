@@ -67,12 +67,6 @@ def test_words_are_drawn_beside_the_sentences() -> None:
     assert pairs.count((900, 901)) / len(pairs) == pytest.approx(0.5, abs=0.1), "as a text of its own"
 
 
-def test_fewer_pairs_than_rows_come_again() -> None:
-    made = source()
-    made.pair({("de", "pt"): np.array([[0, 1], [2, 3]])})
-    assert set(drawn(made, 8, 0)) == {(100, 301), (102, 303)}
-
-
 def test_nothing_mined_gives_nothing() -> None:
     made = Pseudopairs(TOKENS, 0)
     assert made.draw(8, 0, 0) is None
@@ -93,16 +87,6 @@ def test_parts_make_the_whole() -> None:
         torch.cat([ids for ids, _ in batch(source(), 9, 0, 0, slice(i, i + 3))], dim=1) for i in (0, 3, 6)
     ]
     assert torch.equal(torch.cat(parts), whole)
-
-
-def test_pairs_are_kept(tmp_path: Path) -> None:
-    file = tmp_path / "pairs.safetensors"
-    source().write(file)
-    again = Pseudopairs(TOKENS, 0)
-    again.read(file)
-    assert list(again.pairs) == list(source().pairs)
-    assert all(np.array_equal(again.pairs[key], rows) for key, rows in source().pairs.items())
-    assert [found.name for found in tmp_path.iterdir()] == [file.name]
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
@@ -126,15 +110,6 @@ def test_pairs_come_in_proportion_to_their_weights() -> None:
             counts[one - 100] += other < 300
     assert counts[0] / counts[1:].mean() == pytest.approx(3, rel=0.3)
     assert (counts > 0).all()
-
-
-def test_a_text_of_little_weight_is_drawn_more_often_than_its_share() -> None:
-    made = weighted()
-    made.rows = {"captions": {"de": range(28)}, "sayings": {"de": range(28, 30)}}
-    made.pair({("de", "en"): made.pairs["de", "en"]}, made.weights)
-    sayings = sum(one >= 128 for number in range(400) for one, _ in drawn(made, 8, number))
-    expected = (2 * 0.3) ** 0.5 / ((2 * 0.3) ** 0.5 + (0.9 + 27 * 0.3) ** 0.5)
-    assert sayings / 3200 == pytest.approx(expected, rel=0.1)
 
 
 def test_weights_are_kept(tmp_path: Path) -> None:

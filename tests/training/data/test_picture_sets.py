@@ -49,12 +49,6 @@ def test_pictures_of_one_name_are_pictures_of_two_sets(two: Path) -> None:
     assert (told["photos/3.jpg"], told["books/3.jpg"]) == ("a dog", "a goat")
 
 
-def test_a_language_need_not_be_in_each_set(two: Path) -> None:
-    data = load_split(two, "train", settings("en", "de", "sw", pictures="shared"))
-    assert spoken(data, "photos") == {"en": 12, "de": 12}
-    assert spoken(data, "books") == {"en": 12, "sw": 12}
-
-
 @pytest.mark.parametrize("pictures", ["disjoint", "pivoted", "common"])
 def test_languages_share_out_the_pictures_set_by_set(two: Path, pictures: str) -> None:
     data = load_split(two, "train", settings("en", "de", "sw", pictures=pictures))
@@ -92,13 +86,6 @@ def captioned(names: list[str]) -> CaptionedPictures:
     return CaptionedPictures(tuple(names), tuple(Caption(row, "en", "a") for row in range(len(names))))
 
 
-def test_without_weights_each_picture_comes_once() -> None:
-    assert epoch_shares(["photos/1.jpg"], {}) is None
-
-
-PAGE = "Here is Zama. She wakes up early! Who hears her? Nobody does."
-
-
 def test_sets_get_one_mean() -> None:
     draw = np.random.default_rng(0)
     features = draw.standard_normal((2, 30, 5)).astype(np.float32)
@@ -110,10 +97,3 @@ def test_sets_get_one_mean() -> None:
     assert np.allclose(moved[:, 20:26].mean(axis=(0, 1)), moved[:, :20].mean(axis=(0, 1)), atol=1e-5)
     shift = moved[:, 20:] - features[:, 20:]
     assert np.allclose(shift, shift[0, 0], atol=1e-5), "all alike, learned from or not"
-
-
-def test_one_set_alone_stays() -> None:
-    features = np.random.default_rng(0).standard_normal((2, 9, 5)).astype(np.float32)
-    moved = features.copy()
-    move_onto_first_set(moved, [f"photos/{n}.jpg" for n in range(9)], 6)
-    assert np.array_equal(moved, features)

@@ -40,21 +40,6 @@ def test_drawn_views_are_different_views_of_the_picture(count: int) -> None:
         assert len({found[0] for found in numbers}) == count, "no view comes twice"
 
 
-def test_every_view_is_drawn_about_as_often() -> None:
-    seen = np.arange(4, dtype=np.float32)[:, None, None].repeat(400, axis=1)
-    (drawn,) = FixedFeatures(seen, count=1, average=False).views(np.arange(400), np.random.default_rng(0))
-    shares = np.bincount(drawn.numpy().astype(int).ravel(), minlength=4)
-    assert shares.min() > 70
-    assert shares.max() < 130
-
-
-def test_the_generator_decides_what_is_drawn() -> None:
-    source = FixedFeatures(features(), count=2, average=False)
-    one, same, other = (source.views(np.arange(30), np.random.default_rng(seed)) for seed in (0, 0, 1))
-    assert torch.equal(one[0], same[0])
-    assert not torch.equal(one[0], other[0])
-
-
 def test_views_are_whitened_before_their_mean_is_taken() -> None:
     seen = features()
     found = fit_whitening(seen.reshape(-1, 6), 3, 1.0, seed=0)

@@ -34,10 +34,6 @@ def test_a_text_is_read_as_it_sounds(text: str, read: str) -> None:
     assert normaliser(*BOTH).normalize_str(text) == read
 
 
-def test_capitals_stay_capitals_where_case_does() -> None:
-    assert normaliser("Cyrillic", lowercase=False).normalize_str("Щука Їсть") == "Ščuka Jist"
-
-
 @pytest.mark.parametrize("script", BOTH)
 def test_no_letter_of_the_table_is_left_and_each_stands_as_nfkc_leaves_it(script: Script) -> None:
     table = letters(script)

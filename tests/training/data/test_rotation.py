@@ -28,13 +28,6 @@ def spoken(data: CaptionedPictures) -> dict[str, set[str]]:
     return found
 
 
-def test_no_picture_has_two_languages_and_every_language_as_many(data: Path) -> None:
-    found = spoken(load_split(data, "train", settings()))
-    assert {len(languages) for languages in found.values()} == {1}
-    counts = np.unique([next(iter(languages)) for languages in found.values()], return_counts=True)[1]
-    assert counts.max() - counts.min() <= 1
-
-
 @pytest.mark.parametrize("rotation", [["en"], ["pt", "en"]])
 def test_a_rotation_has_all_the_pictures_and_its_own_languages_alone(data: Path, rotation: list[str]) -> None:
     every = load_split(data, "train", settings())

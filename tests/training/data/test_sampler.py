@@ -1,7 +1,6 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,13 +51,6 @@ def test_it_depends_on_seed_and_epoch_alone(data: CaptionedPictures, seed: int, 
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize(("seed", "epoch"), [(0, 1), (1, 0)])
-def test_another_seed_or_epoch_shows_them_otherwise(seed: int, epoch: int) -> None:
-    data = pictures([{"en": 4}] * 30)
-    first = np.concatenate(PictureSampler(data, 8, 0).batches(0))
-    assert not np.array_equal(first, np.concatenate(PictureSampler(data, 8, seed).batches(epoch)))
-
-
 def test_languages_are_drawn_alike_however_many_captions_they_have() -> None:
     data = pictures([{"en": 8, "de": 1, "pt": 3}] * 20)
     sampler = PictureSampler(data, 10, 0)
@@ -67,12 +59,3 @@ def test_languages_are_drawn_alike_however_many_captions_they_have() -> None:
     assert all(900 < shares[language] < 1100 for language in ("en", "de", "pt")), shares
     english = Counter(caption.text.split()[2] for caption in drawn if caption.language == "en")
     assert all(80 < count < 175 for count in english.values()), english
-
-
-def disjoint(counts: dict[str, int]) -> CaptionedPictures:
-    """So many pictures a language, each with captions in it alone."""
-    return pictures([{language: 2} for language, count in counts.items() for _ in range(count)])
-
-
-def epoch_of(sampler: PictureSampler, data: CaptionedPictures, epoch: int = 0) -> Counter[str]:
-    return Counter(data.captions[n].language for batch in sampler.batches(epoch) for n in batch)

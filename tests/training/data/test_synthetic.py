@@ -11,7 +11,6 @@ from PIL import Image
 
 from index.errors import DataError
 from training.data.synthetic import (
-    ARTISTS,
     CAPTIONS_PER_PICTURE,
     COLOURS,
     LANGUAGES,
@@ -49,13 +48,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(data: Path, tmp_p
     assert digests(tmp_path / "3") == digests(data)
     ours, theirs = digests(data), digests(tmp_path / "4")
     assert [file for file in ours if ours[file] == theirs[file]] == ["photos/splits.tsv"]
-
-
-def test_layout(data: Path) -> None:
-    by_language = ("photos/captions/{}.tsv", "benchmark/synthetic_test/{}.txt", "text/synthetic.{}.txt")
-    files = [file.format(code) for file in (*by_language, "pictograms/names/{}.tsv") for code in LANGUAGES]
-    drawn = [f"pictograms/{artist}.tar" for artist in ARTISTS]
-    assert set(digests(data)) == {"photos/images.tar", "photos/splits.tsv", *files, *drawn}
 
 
 def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) -> None:

@@ -9,7 +9,6 @@ from tokenizers import Tokenizer, normalizers
 
 from training.data.settings import TokenizerSettings
 from training.data.tokens import (
-    MASK_ID,
     PAD_ID,
     SEQUENCE_ID,
     SPECIAL_TOKENS,
@@ -38,15 +37,6 @@ def learn(*, sequence_token: bool = False, max_tokens: int = LONGEST, **settings
 
 
 BAG, TRANSFORMER = learn(), learn(sequence_token=True)
-
-
-@pytest.mark.parametrize("tokenizer", [BAG, TRANSFORMER], ids=["bag", "transformer"])
-def test_the_special_tokens_come_first(tokenizer: Tokenizer) -> None:
-    assert [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == [0, 1, 2, 3]
-    assert (PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID) == (0, 1, 2, 3)
-    padding = tokenizer.padding
-    assert padding is not None
-    assert (padding["pad_id"], padding["pad_token"]) == (PAD_ID, SPECIAL_TOKENS[0])
 
 
 def test_the_sequence_token_comes_first_if_requested() -> None:
@@ -118,18 +108,6 @@ def test_long_texts_are_cut() -> None:
     assert len(tokenize(learn(max_tokens=5), ["dog runs " * 100])[0]) == 5
 
 
-def test_learning_again_gives_the_same() -> None:
-    assert learn().to_str() == BAG.to_str()
-
-
-def test_many_texts_keep_their_order() -> None:
-    texts = [TEXTS[number % 5] for number in range(5000)]
-    rows = tokenize(BAG, texts)
-    five = tokenize(BAG, TEXTS[:5])
-    assert len(rows) == 5000
-    assert all(np.array_equal(row, five[number % 5]) for number, row in enumerate(rows))
-
-
 @given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=9), min_size=1, max_size=6))
 def test_pad_fills_up_and_masks_what_it_filled(tokens: list[list[int]]) -> None:
     ids, mask = pad([np.asarray(row, dtype=np.int32) for row in tokens], torch.device("cpu"))
@@ -170,18 +148,7 @@ def test_no_other_groups_pad_less(lengths: list[int], groups: int) -> None:
     assert sum(rows * longest for rows, longest in spans) == min(costs)
 
 
-def test_captions_of_one_length_keep_their_order() -> None:
-    captions = np.asarray([3, 0, 2, 1])
-    found, spans = by_length(captions, [np.zeros(5, np.int32)] * 4, 2)
-    assert found.tolist() == [3, 0, 2, 1]
-    assert spans == ((4, 5),)
-
-
 UNEVEN = {"en": [f"a dog of {number:05d}" for number in range(4000)], "fi": ["koira", "kissa", "lintu"] * 5}
-
-
-def test_without_a_temperature_every_text_teaches_the_vocabulary() -> None:
-    assert list(balanced(UNEVEN, None)) == [*UNEVEN["en"], *UNEVEN["fi"]]
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0, 5.0])

@@ -34,12 +34,6 @@ def test_what_was_there_keeps_its_number() -> None:
     assert [AFTER.id_to_token(number) for number in range(len(SPECIAL_TOKENS))] == list(SPECIAL_TOKENS)
 
 
-def test_other_settings_stay() -> None:
-    padded = AFTER.encode_batch(["a", "a bicycle stands"])
-    assert len(padded[0].ids) == len(padded[1].ids)
-    assert len(AFTER.encode("ball " * 100).ids) == 64
-
-
 def uncut(tokenizer: Tokenizer) -> Tokenizer:
     copy = Tokenizer.from_str(tokenizer.to_str())
     copy.no_truncation()

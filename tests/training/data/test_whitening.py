@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
 from index.errors import TrainingError
 from training.data import whitening
 from training.data.whitening import fit_whitening
@@ -38,30 +37,11 @@ def test_power_1_makes_all_variances_equal_and_uncorrelated() -> None:
     assert np.allclose(np.cov(found, rowvar=False, bias=True), np.eye(8), atol=1e-2)
 
 
-def test_power_0_is_plain_pca() -> None:
-    rows = features()
-    found = projected(rows, 8, 0.0)
-    variances = np.linalg.eigvalsh(np.cov(rows, rowvar=False, bias=True))[::-1][:8]
-    assert np.allclose(found.var(axis=0), variances, rtol=1e-3)
-    axes = fit_whitening(rows, 8, 0.0, seed=0).projection
-    assert np.allclose(axes.T @ axes, np.eye(8), atol=1e-5)
-
-
 def test_half_the_power_leaves_the_strong_components_some_lead() -> None:
     rows = features()
     plain, half = (projected(rows, 8, power).var(axis=0) for power in (0.0, 0.5))
     assert np.allclose(half, np.sqrt(plain), rtol=1e-3)
     assert np.all(np.diff(half) < 0)
-
-
-def test_the_mean_is_taken_off() -> None:
-    assert np.allclose(projected(features(), 8, 1.0).mean(axis=0), 0, atol=1e-3)
-
-
-def test_views_are_mapped_each() -> None:
-    rows = features()
-    found = fit_whitening(rows, 4, 0.5, seed=0)
-    assert np.allclose(found(rows.reshape(2, 200, 12)).reshape(400, 4), found(rows), atol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "width", "dimension"), [(8, 12, 8), (400, 12, 12), (5, 12, 8)])
@@ -83,9 +63,3 @@ def test_of_many_rows_a_seeded_sample_is_used(monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(one.mean, same.mean)
     assert not np.array_equal(one.mean, other.mean)
     assert not np.array_equal(one.mean, rows.mean(axis=0))
-
-
-def test_a_zero_row_has_no_direction() -> None:
-    assert np.array_equal(
-        unit(np.asarray([[0.0, 0.0], [3.0, 4.0]])), np.asarray([[0, 0], [0.6, 0.8]], np.float32)
-    )

@@ -1,17 +1,13 @@
 """Vocabularies of word forms, and what their embeddings begin as."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from index.errors import DataError
 from training.data.captions import CaptionedPictures
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, tokenize, train_tokenizer
 from training.data.training_data import TrainingData
-from training.papers.mule.universal import UniversalSettings
 from training.papers.mule.word_vectors import initial_word_vectors
 
 TEXTS = ["A dog runs, on the beach.", "Ein Hund rennt am Strand!", "狗在沙滩上跑。", "كلب على الشاطئ."] * 3
@@ -46,16 +42,15 @@ def test_the_file_carries_it_all_and_long_texts_are_cut() -> None:
     assert len(again.encode(text).ids) == 8
 
 
-def first(folder: str, data: Path, width: int = 3) -> list[np.ndarray]:
+def first(width: int = 3) -> list[np.ndarray]:
     sentences = {"en": tokenize(WORDS, TEXTS[::4]), "de": tokenize(WORDS, TEXTS[1::4])}
     none = CaptionedPictures((), ())
     given = TrainingData(("en", "de"), 0, WORDS, none, [], sentences=sentences)
-    settings = UniversalSettings(encoder="universal", vectors=folder).located(data)
-    return [*initial_word_vectors(settings.vectors, given, width)]
+    return [*initial_word_vectors(given, width)]
 
 
-def test_words_of_sentences_begin_alike_where_they_stand_alike(tmp_path: Path) -> None:
-    english, german = first("", tmp_path)
+def test_words_of_sentences_begin_alike_where_they_stand_alike() -> None:
+    english, german = first()
     dog, hund, beach = (WORDS.token_to_id(word) for word in ("dog", "hund", "beach"))
     assert english[dog].any()
     assert not english[hund].any(), "a language begins with its own words only"
@@ -64,16 +59,3 @@ def test_words_of_sentences_begin_alike_where_they_stand_alike(tmp_path: Path) -
     assert lengths[lengths > 0].mean() == pytest.approx(1)
     assert english.shape == german.shape == (WORDS.get_vocab_size(), 3)
     assert english[beach].any()
-
-
-def test_a_file_of_vectors_is_used_if_it_exists(tmp_path: Path) -> None:
-    (tmp_path / "vectors").mkdir()
-    lines = ["3 3", "dog 1 0 0", "beach 0 1 0", "runs 0 0 1"]
-    (tmp_path / "vectors" / "en.vec").write_text("\n".join(lines) + "\n", "utf-8")
-    english, german = first("vectors", tmp_path)
-    dog, runs, hund = (WORDS.token_to_id(word) for word in ("dog", "runs", "hund"))
-    assert np.count_nonzero(np.linalg.norm(english, axis=1)) == 3
-    assert np.linalg.norm(english[dog]) == pytest.approx(np.linalg.norm(english[runs]), rel=1e-5)
-    assert german[hund].any(), "the other language's are learned"
-    with pytest.raises(DataError, match=r"text\.vectors nowhere: no folder of that name"):
-        first("nowhere", tmp_path)

@@ -46,12 +46,6 @@ def test_padding_changes_nothing(tokens: list[list[int]], pads: int) -> None:
     assert torch.allclose(embed(BAG, tokens, pads), embed(BAG, tokens), atol=1e-7)
 
 
-@given(sentences)
-def test_a_batch_equals_its_parts(tokens: list[list[int]]) -> None:
-    apart = torch.cat([embed(BAG, [row]) for row in tokens])
-    assert torch.allclose(embed(BAG, tokens), apart, atol=1e-7)
-
-
 @given(sentences, st.randoms(use_true_random=False))
 def test_the_order_of_words_does_not_matter(tokens: list[list[int]], random: Random) -> None:
     mixed = [random.sample(row, len(row)) for row in tokens]

@@ -5,7 +5,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from index.errors import TrainingError
 from training.data.picture_source import PixelScale
 from training.data.pictures import PictureArchive
 from training.encoders import features
@@ -135,17 +134,3 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
 ) -> None:
     cache.write_text("a file where the folder should be")
     assert features_of_views(backbone, archive, NAMES[:2], 1, 1).shape == (1, 2, 64)
-
-
-def test_features_that_are_not_finite_are_refused(
-    data: Path, archive: PictureArchive, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = load_backbone("weights/tiny", data).eval()
-
-    def extract(*_: object) -> NDArray[np.float32]:
-        return np.full((1, 2, 64), np.nan, np.float32)
-
-    monkeypatch.setattr(features.FeatureExtractor, "of_views", extract)
-    with pytest.raises(TrainingError, match="features that are not finite"):
-        features_of_views(broken, archive, NAMES[:2], 1, 1)
-    assert not list(cache.rglob("*.safetensors"))

@@ -12,14 +12,6 @@ def test_heads_end_on_the_unit_sphere(head: nn.Module) -> None:
     assert torch.allclose(found.norm(dim=1), torch.ones(20), atol=1e-6)
 
 
-def test_a_prediction_head_gives_the_recipes_dimension() -> None:
-    assert PredictionHead(12, 5)(torch.randn(3, 12)).shape == (3, 5)
-
-
-def test_without_a_head_the_direction_stays() -> None:
-    assert torch.allclose(UnitNorm()(torch.tensor([[3.0, 4.0]])), torch.tensor([[0.6, 0.8]]))
-
-
 def test_a_zero_vector_stays_finite() -> None:
     hidden = torch.zeros(1, 4, requires_grad=True)
     found = UnitNorm()(hidden)

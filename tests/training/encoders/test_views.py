@@ -1,8 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from training.encoders.features import FEATURE_VIEWS, View
 
@@ -24,18 +21,6 @@ def test_there_are_as_many_as_a_recipe_may_ask_for_all_unlike() -> None:
     assert len(FEATURE_VIEWS) == 10
     seen = [view(PICTURE) for view in FEATURE_VIEWS]
     assert not any(np.array_equal(seen[i], seen[j]) for i in range(10) for j in range(i))
-
-
-def test_the_first_view_is_the_whole_picture() -> None:
-    assert np.array_equal(FEATURE_VIEWS[0](PICTURE), PICTURE)
-
-
-@given(st.integers(0, 1000), st.integers(1, 12))
-def test_a_flip_is_its_own_inverse(seed: int, side: int) -> None:
-    picture: NDArray[np.uint8] = np.random.default_rng(seed).integers(0, 256, (side, side, 3), dtype=np.uint8)
-    flip = View(flipped=True)
-    assert np.array_equal(flip(picture), picture[:, ::-1])
-    assert np.array_equal(flip(flip(picture)), picture)
 
 
 def test_a_crop_shows_its_part_of_the_picture() -> None:

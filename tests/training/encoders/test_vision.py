@@ -33,14 +33,6 @@ def test_pixels_are_scaled_by_channel() -> None:
     assert np.allclose(found[0, :, 0, 0], [-1, 2, 2])
 
 
-def test_rows_and_columns_keep_their_places() -> None:
-    picture = np.zeros((1, 2, 3, 3), np.uint8)
-    picture[0, 1, 2, 0] = 255
-    found = PixelScale(mean=(0, 0, 0), std=(1, 1, 1))(picture)
-    assert found[0, 0, 1, 2] == 1
-    assert found.sum() == 1
-
-
 def test_features_are_the_pooled_output(backbone: Backbone) -> None:
     pixels = torch.randn(2, 3, 32, 32)
     with torch.no_grad():
@@ -55,15 +47,6 @@ def test_without_a_pooled_output_they_are_the_mean_of_the_states(shape: tuple[in
     width_last = states if len(shape) == 3 else states.flatten(2).transpose(1, 2)
     found = Backbone(States(states), PixelScale())(torch.zeros(2, 3, 8, 8))
     assert torch.allclose(found, width_last.mean(dim=1), atol=1e-6)
-
-
-def test_asking_for_the_width_leaves_the_mode(backbone: Backbone) -> None:
-    model = backbone.train()
-    model.width(32)
-    assert model.training
-    model.eval()
-    model.width(32)
-    assert not model.training
 
 
 def test_a_folder_below_the_data_comes_before_another(

@@ -15,7 +15,7 @@ from evaluation.suites.sets import read_captions
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.picture_space import read_picture_space
 from index.encoder.vectors import unit
-from index.errors import DamagedError, DataError
+from index.errors import DamagedError
 from passepartout import run
 from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
@@ -134,12 +134,6 @@ def test_another_backbone_is_refused(
     (tmp_path / "empty").mkdir()
     said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")), capsys)
     assert said.endswith("give its folder with --backbone")
-
-
-def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8\xff nothing")
-    with pytest.raises(DataError, match=r"bad\.jpg can't be decoded"):
-        PictureFolder(tmp_path, SIZE)["bad.jpg"]
 
 
 def test_a_damaged_space_is_refused(drawn: Bundle, tmp_path: Path) -> None:

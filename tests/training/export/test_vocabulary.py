@@ -21,12 +21,6 @@ def test_words_stand_in_order_of_their_number_then_of_the_alphabet(tmp_path: Pat
     assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "c\t4\na\t3\nb\t3\n"
 
 
-def test_words_of_sentences_without_pictures_count(tmp_path: Path) -> None:
-    data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
-    write_word_lists(data, {"en": ["a dog", "dog and cat"]}, ("en",), tmp_path / "words")
-    assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "dog\t3\n"
-
-
 def test_words_quoted_from_another_language_are_not_listed(tmp_path: Path) -> None:
     data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "boy hotel " * 40), Caption(0, "de", "boy " * 3)))
     texts = {"de": ["junge hotel"] * 40}
@@ -43,12 +37,6 @@ def test_a_list_ends_with_the_most_frequent_words(tmp_path: Path) -> None:
         CaptionedPictures(("a.jpg",), (Caption(0, "en", told),)), {}, ("en",), tmp_path / "words"
     )
     assert len((tmp_path / "words" / "en.tsv").read_text("utf-8").splitlines()) == MOST_WORDS
-
-
-def test_only_the_languages_asked_for_have_a_list(tmp_path: Path) -> None:
-    captions = tuple(Caption(0, language, "dog dog dog") for language in ("en", "de"))
-    write_word_lists(CaptionedPictures(("a.jpg",), captions), {"de": ["dog"]}, ("en",), tmp_path / "words")
-    assert [file.name for file in (tmp_path / "words").iterdir()] == ["en.tsv"]
 
 
 def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) -> None:

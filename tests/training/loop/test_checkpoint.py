@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,14 +61,6 @@ def test_going_on_is_as_if_nothing_had_happened(tmp_path: Path) -> None:
     learn(again, its, 5)
     assert same(again, model)
     assert again.out.weight is again.tokens.weight
-
-
-def test_a_checkpoint_before_the_first_step(tmp_path: Path) -> None:
-    model, optimiser = made()
-    save_last(tmp_path / "last", model, optimiser, Counters())
-    again, its = made(seed=1)
-    assert load_last(tmp_path / "last", again, its) == Counters()
-    assert same(again, model)
 
 
 def test_saving_disturbs_nothing(tmp_path: Path) -> None:
@@ -142,22 +133,7 @@ def test_counters_that_cannot_be_read_are_damage(tmp_path: Path, metadata: dict[
         load_best(tmp_path / "best", model)
 
 
-def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match=r"best\.safetensors"):
-        load_best(tmp_path / "best.safetensors", made()[0])
-
-
 def test_a_checkpoint_of_another_shape_does_not_fit(tmp_path: Path) -> None:
     save_best(tmp_path / "best", made(width=6)[0], COUNTERS)
     with pytest.raises(DamagedError, match="does not fit the run's recipe"):
         load_best(tmp_path / "best", made()[0])
-
-
-def test_nothing_is_pickled(tmp_path: Path) -> None:
-    model, optimiser = made()
-    learn(model, optimiser, 1)
-    save_last(tmp_path / "last", model, optimiser, COUNTERS)
-    length = int.from_bytes((tmp_path / "last").read_bytes()[:8], "little")
-    header = json.loads((tmp_path / "last").read_bytes()[8 : 8 + length])
-    assert {"random.cpu", "model.out.weight", "optimiser.1.exp_avg"} <= set(header)
-    assert json.loads(header["__metadata__"]["counters"])["step"] == 41

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from index.errors import UsageError
 from tests.training.tiny import BAG, TRANSFORMER, recipe, write_recipe
-from training.loop.distributed import Processes, joined
+from training.loop.distributed import Processes
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
 
@@ -69,16 +69,6 @@ def like(ours: Path, whole: Run) -> None:
             assert (found[name].float() - tensor.float()).abs().max() < 2e-3, name
 
 
-def test_two_processes_are_one_with_the_union_of_their_batches(data: Path, tmp_path: Path) -> None:
-    """Without chance in the encoder nothing needs to be cut alike: one process takes the batch whole."""
-    overrides = ("text.dropout=0", "text.token_dropout=0")
-    whole = train(recipe(BAG, tmp_path, *overrides), data, tmp_path / "whole")
-    done = together(*command(tmp_path / "recipe.toml", data, tmp_path / "run", overrides))
-    assert done.returncode == 0, done.stderr
-    like(tmp_path / "run", whole)
-    assert done.stdout.count("sum of recalls") == 1, "one of them speaks"
-
-
 def test_two_processes_broken_and_resumed_draw_as_one_does(data: Path, tmp_path: Path) -> None:
     """A tuned backbone; dropout, masks and views drawn; chunks in each process; killed after a checkpoint."""
     overrides = ("optimiser.chunk_size=8", "optimiser.epochs=3", "run.checkpoint_every=1")
@@ -92,6 +82,7 @@ def test_two_processes_broken_and_resumed_draw_as_one_does(data: Path, tmp_path:
     assert not (out / "result.json").exists()
     done = together(*command(file, data, out, overrides, "--resume"))
     assert done.returncode == 0, done.stderr
+    assert done.stdout.count("sum of recalls") == 1, "one of them speaks"
     like(out, whole)
 
 
@@ -114,10 +105,3 @@ class Pretended:
 
     def __exit__(self, *_: object) -> None:
         pass
-
-
-def test_alone_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with joined() as processes:
-        assert processes == Processes(0, 1)
-        assert processes.first

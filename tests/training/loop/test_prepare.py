@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from index.encoder.vectors import unit
-from index.errors import DamagedError, DataError
+from index.errors import DamagedError
 from tests.training.tiny import BAG, SIZE, TRANSFORMER, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.folder import DataFolder
@@ -81,33 +81,6 @@ def test_the_fixed_space_is_fitted_on_training_pictures_alone(
     assert torch.equal(*shown)
 
 
-def test_a_learned_space_gets_the_features_as_they_are(
-    data: Path, transformer_run: Run, backbone: Backbone, tmp_path: Path
-) -> None:
-    archive = DataFolder(data).pictures(transformer_run.recipe.data, SIZE)
-    train = load_split(data, "train", transformer_run.recipe.data)
-    run = create_run(tmp_path / "run", transformer_run.recipe, resume=False)
-    source, _ = picture_sources(run, archive, backbone, train, CaptionedPictures(train.pictures[:2], ()))
-    features = features_of_collection(backbone, archive, train.pictures, 2, 1)
-    assert np.array_equal(source.plain(np.arange(9)), features.mean(axis=0)[:9])
-    assert len(source.views(np.arange(3), np.random.default_rng(0))) == 2, "as many views as a loss needs"
-    assert run.picture_space() is None
-
-
-def test_the_prepared_parts_fit_together(data: Path, bag_run: Run) -> None:
-    prepared = prepare(bag_run, data)
-    assert len(prepared.data.tokens) == len(prepared.data.captions.captions) == 480
-    assert len(prepared.validation.tokens) == len(prepared.validation.data.captions) == 60
-    learned = prepared.data.captions
-    assert not set(learned.pictures) & set(prepared.validation.data.pictures)
-    batch = prepared.sampler.batches(0)[0]
-    assert max(learned.captions[number].picture for number in batch) < 120
-    assert prepared.model.text.get_parameter("tokens.weight").shape == (
-        bag_run.tokenizer().get_vocab_size(),
-        16,
-    )
-
-
 def test_the_control_shuffles_training_pictures_and_no_others(
     data: Path, tmp_path: Path, bag_run: Run
 ) -> None:
@@ -119,20 +92,6 @@ def test_the_control_shuffles_training_pictures_and_no_others(
     moved = [a.picture != b.picture for a, b in zip(captions.captions, before.captions, strict=True)]
     assert sum(moved) > 450
     assert mixed.validation.data == plain.validation.data
-
-
-def test_a_missing_picture_is_found_before_training(data: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
-    with (copy / "photos" / "splits.tsv").open("a") as splits:
-        splits.write("no.jpg\ttrain\n")
-    for language in ("en", "de", "pt"):
-        with (copy / "photos" / "captions" / f"{language}.tsv").open("a") as captions:
-            captions.write("no.jpg\ta red ball\thuman\n")
-    given = recipe(BAG, tmp_path)
-    run = create_run(tmp_path / "run", given, resume=False)
-    with pytest.raises(DataError, match=r"lacks 1 of 136 pictures, photos/no\.jpg first"):
-        prepare(run, copy)
 
 
 def test_drawings_are_trained_on_together_with_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:

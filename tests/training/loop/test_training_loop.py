@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from index.errors import DamagedError, DataError, TrainingError, UsageError
+from index.errors import DataError, TrainingError, UsageError
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
 from training.data.synthetic import write_synthetic
 from training.export.bundle import export_run
@@ -60,23 +60,17 @@ def train_until(step: int, recipe: Recipe, data: Path, out: Path) -> None:
             train(recipe, data, out, resume=True)
 
 
-def test_a_constant_rate() -> None:
-    assert [learning_rate(settings(), step, 100) for step in (0, 50, 99)] == [2, 2, 2]
-
-
-def test_the_rate_rises_over_the_warm_up() -> None:
-    found = [learning_rate(settings(warmup_steps=4), step, 100) for step in range(6)]
-    assert found == [0.5, 1, 1.5, 2, 2, 2]
-
-
-def test_the_rate_falls_to_0() -> None:
-    found = [learning_rate(settings(schedule="linear"), step, 4) for step in range(5)]
-    assert found == [2, 1.5, 1, 0.5, 0]
-
-
-def test_rise_and_fall_together() -> None:
-    both = settings(schedule="linear", warmup_steps=2)
-    assert [learning_rate(both, step, 4) for step in range(4)] == [1, 1.5, 1, 0.5]
+@pytest.mark.parametrize(
+    ("table", "rates"),
+    [
+        ({}, [2, 2, 2, 2, 2]),
+        ({"warmup_steps": 4}, [0.5, 1, 1.5, 2, 2]),
+        ({"schedule": "linear"}, [2, 1.5, 1, 0.5, 0]),
+        ({"schedule": "linear", "warmup_steps": 2}, [1, 1.5, 1, 0.5, 0]),
+    ],
+)
+def test_the_rate_rises_and_falls_as_the_recipe_says(table: dict[str, object], rates: list[float]) -> None:
+    assert [learning_rate(settings(**table), step, 4) for step in range(5)] == rates
 
 
 def test_the_log_holds_what_a_plot_needs(bag_run: Run) -> None:
@@ -94,11 +88,6 @@ def test_the_log_holds_what_a_plot_needs(bag_run: Run) -> None:
         assert set(entry["languages"]) == {"en", "de", "pt"}
         mean = sum(entry["languages"].values()) / 3
         assert entry["sum_of_recalls"] == pytest.approx(mean, abs=0.01)
-
-
-def test_it_learns(bag_run: Run) -> None:
-    steps = [entry for entry in entries(bag_run) if "step" in entry]
-    assert steps[-1]["loss"] < 0.9 * steps[0]["loss"]
 
 
 def test_the_result_says_what_was_done(bag_run: Run) -> None:
@@ -160,23 +149,18 @@ def test_it_validates_as_often_as_the_recipe_says_and_at_the_end(data: Path, tmp
     assert [entry["epoch"] for entry in entries(run) if "epoch" in entry] == [3, 4]
 
 
-@pytest.mark.parametrize("text", [BAG, TRANSFORMER])
-def test_a_seed_decides_everything(
-    data: Path, tmp_path: Path, text: str, request: pytest.FixtureRequest
-) -> None:
-    more = FROZEN if text is TRANSFORMER else ()
-    first: Run = request.getfixturevalue("transformer_run" if text is TRANSFORMER else "bag_run")
-    again = train(recipe(text, tmp_path, *more), data, tmp_path / "again")
-    other = train(recipe(text, tmp_path, *more, "seed=6"), data, tmp_path / "other")
-    assert entries(again) == entries(first)
-    assert entries(other) != entries(first)
-    ours, theirs = load_file(again.best_file), load_file(first.best_file)
+def test_a_seed_decides_everything(data: Path, tmp_path: Path, transformer_run: Run) -> None:
+    again = train(recipe(TRANSFORMER, tmp_path, *FROZEN), data, tmp_path / "again")
+    other = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "seed=6"), data, tmp_path / "other")
+    assert entries(again) == entries(transformer_run)
+    assert entries(other) != entries(transformer_run)
+    ours, theirs = load_file(again.best_file), load_file(transformer_run.best_file)
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
 @pytest.fixture(scope="module")
 def unbroken(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    """Whole runs of three systems that save every second epoch."""
+    """Whole runs that save every second epoch."""
     runs = {}
     for name, (text, *overrides) in SYSTEMS.items():
         folder = tmp_path_factory.mktemp(name)
@@ -186,7 +170,6 @@ def unbroken(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "bag": (BAG, *OFTEN),
-    "transformer": (TRANSFORMER, *OFTEN, *FROZEN),
     "tuned": (TRANSFORMER, "optimiser.batch_size=64"),
 }
 
@@ -194,10 +177,8 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("bag", [1]),  # before any checkpoint
-        ("bag", [8]),  # right after one
-        ("bag", [14]),  # an epoch later: the log and the best checkpoint are ahead of the last one
-        ("transformer", [3, 9, 15]),
+        # Before any checkpoint; right after one; an epoch later: the log and the best one are ahead of it.
+        ("bag", [1, 8, 14]),
         ("tuned", [3]),
     ],
 )
@@ -266,22 +247,6 @@ def test_weights_that_are_not_finite_reach_no_checkpoint(
     prepared = prepare(open_run(tmp_path / "run"), data)
     optimiser = torch.optim.Adam(prepared.model.parameters())
     assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 8
-
-
-def test_a_rate_far_too_high_ends_in_that_error(data: Path, tmp_path: Path) -> None:
-    """No stand-in: the real loss of a real model that has blown up."""
-    given = recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.learning_rate=1e30", "optimiser.epochs=20")
-    with pytest.raises(TrainingError, match="the loss is not finite at step"):
-        train(given, data, tmp_path / "run")
-
-
-def test_a_damaged_checkpoint_is_not_gone_on_with(data: Path, tmp_path: Path) -> None:
-    given = recipe(BAG, tmp_path)
-    train_until(5, given, data, tmp_path / "run")
-    last = tmp_path / "run" / "last.safetensors"
-    last.write_bytes(last.read_bytes()[:-100])
-    with pytest.raises(DamagedError, match=r"last\.safetensors is not a readable checkpoint"):
-        train(given, data, tmp_path / "run", resume=True)
 
 
 def test_clipping_and_decay_are_the_recipes(data: Path, tmp_path: Path, transformer_run: Run) -> None:

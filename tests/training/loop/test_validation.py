@@ -5,7 +5,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from training.loop import validation
 from training.loop.prepare import prepare
 from training.loop.run import Run
 from training.loop.source import CaptionSource
@@ -47,22 +46,6 @@ def test_it_is_retrieval_between_pictures_and_captions_of_one_language(prepared:
         assert len(seen) == 5, "each language among its own pictures, a third of the fifteen"
 
 
-def test_a_model_that_knows_its_captions_by_heart_scores_600(prepared: CaptionSource) -> None:
-    """Each caption's tokens replaced by one of its own, whose embedding is set to its picture."""
-    given = prepared.validation
-    pictures = given.pictures.plain(np.arange(len(given.data.pictures)))
-    tokens = [np.asarray([4 + caption.picture], np.int32) for caption in given.data.captions]
-    weights = prepared.model.text.tokens.weight
-    before = weights.detach().clone()
-    with torch.no_grad():
-        weights[4 : 4 + len(pictures)] = pictures
-    perfect = validation.ValidationSet(given.data, tokens, given.pictures)
-    found = validate(prepared.model, perfect, prepared.device)
-    with torch.no_grad():
-        weights.copy_(before)
-    assert found == {"de": 600, "en": 600, "pt": 600}
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_it_leaves_mode_and_random_state(prepared: CaptionSource, training: bool) -> None:
     prepared.model.train(training)
@@ -71,16 +54,3 @@ def test_it_leaves_mode_and_random_state(prepared: CaptionSource, training: bool
     assert prepared.model.training is training
     assert torch.equal(torch.get_rng_state(), state)
     assert validate(prepared.model, prepared.validation, prepared.device) == one
-
-
-def test_batches_do_not_matter(prepared: CaptionSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, given = prepared.model.eval(), prepared.validation
-    with torch.inference_mode():
-        texts = embed_texts(model, given.tokens, prepared.device)
-        pictures = embed_pictures(model, given.pictures, 15, prepared.device)
-        monkeypatch.setattr(validation, "EMBEDDING_BATCH", 4)
-        assert np.allclose(embed_texts(model, given.tokens, prepared.device), texts, atol=1e-6)
-        assert np.allclose(embed_pictures(model, given.pictures, 15, prepared.device), pictures, atol=1e-6)
-    assert texts.shape == (60, 16)
-    assert pictures.shape == (15, 16)
-    assert np.allclose(np.linalg.norm(texts, axis=1), 1, atol=1e-5)

@@ -42,13 +42,6 @@ def test_translations_are_found_and_are_probable() -> None:
     assert probabilities[right].mean() > 0.95
 
 
-def test_where_nothing_is_a_translation_hardly_anything_is_probable() -> None:
-    pairs, probabilities = probable_pairs(*both(sentences(2000, 0), sentences(2000, 3), 0.5), k=10)
-    assert len(pairs) > 100, "there are each other's nearest"
-    assert (probabilities > 0.5).mean() < 0.1
-    assert probabilities.sum() < 0.15 * len(pairs)
-
-
 def test_a_probability_is_the_share_that_is_right() -> None:
     """Half of the sentences have a translation, which noise often hides."""
     rows = sentences(4000, 0)
@@ -66,13 +59,6 @@ def test_many_sentences_are_searched_by_lists() -> None:
     right = pairs[:, 0] == len(rows) - 1 - pairs[:, 1]
     assert right.sum() > 0.8 * len(rows)
     assert probabilities[right].mean() > 0.9
-
-
-def test_the_order_of_sentences_does_not_matter() -> None:
-    rows = sentences(1000, 0)
-    turned = [rows[i] for i in np.random.default_rng(3).permutation(1000)]
-    pairs, _ = probable_pairs(*both(rows, turned, 0.5), k=10)
-    assert np.mean([np.array_equal(rows[i], turned[j]) for i, j in pairs]) > 0.9
 
 
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=60), st.floats(0.1, 1), st.integers(0, 99))

@@ -62,8 +62,26 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
     assert {code: len(rows) for code, rows in source.tokens.items()} == {
         code: len(rows) for code, rows in texts.items()
     }
-    with pytest.raises(RecipeError, match=r"leaves the sentences of data\.texts"):
-        mining(tmp_path, "mining.captions=false", "data.texts=")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["mining.captions=false", "data.texts="], r"leaves the sentences of data\.texts"),
+        (["mining.probability=0.3"], "probability and pivot need each other"),
+        (["mining.words=3"], "words needs probability and pivot"),
+        (['mining.further_pivots=["de"]'], "further_pivots needs a pivot"),
+        (["mining.probability=0.3", "mining.pivot=en", 'mining.further_pivots=["de","en"]'], "a pivot twice"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        mining(tmp_path, *more)
+
+
+def test_objective_and_table_need_each_other(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"pseudopairs and the table \[mining\] need each other"):
+        recipe(BAG, tmp_path, "objectives.pseudopairs.weight=1")
 
 
 def test_the_round_of_an_epoch() -> None:
@@ -119,12 +137,6 @@ def _places(key: tuple[str, str]) -> list[int]:
     return [place for place, language in enumerate(key) if language == "en"]
 
 
-def test_they_are_learned_from(run: Run) -> None:
-    steps = [entry["pseudopairs"] for entry in entries(run) if "step" in entry]
-    assert steps[0] == 0
-    assert steps[-1] > 0
-
-
 def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
     """Dies in epoch 5, after its round, with the checkpoint of epoch 4."""
     out, steps = tmp_path / "run", run.result()["steps"]
@@ -157,24 +169,6 @@ def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) ->
         prepare(Run(out, longer), data).begin(6, Processes())
 
 
-def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> None:
-    texts = training_texts(run, data)
-    assert set(texts) == set(run.recipe.data.languages)
-    kept = load_pairs(run.pseudopairs_file(3))
-    assert max(rows.max() for rows in kept.values()) >= len(texts["en"]), "captions are in it as well"
-
-
-@pytest.mark.parametrize(
-    "override", ["objectives.pseudopairs.weight=1", "mining.begin=3"], ids=["no table", "no objective"]
-)
-def test_objective_and_table_need_each_other(override: str, tmp_path: Path) -> None:
-    more = ("mining.every=2",) if "begin" in override else ()
-    with pytest.raises(
-        RecipeError, match=r"objectives\.pseudopairs and the table \[mining\] need each other"
-    ):
-        recipe(BAG, tmp_path, override, *more)
-
-
 def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
     settings = mining(tmp_path, "text.shared=verified", "optimiser.epochs=1")
     encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
@@ -182,13 +176,6 @@ def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
     vocabulary = len(encoder.rows)
     apart = encoder.rows == torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(3)
     assert 0 < (~apart).any(dim=1).sum() < vocabulary / 2
-
-
-def test_sharing_by_pictures_needs_a_fixed_space(tmp_path: Path) -> None:
-    learned = ("vision.space=learned", "text.encoder=verified_bag", "objectives.cross_modal.weight=1")
-    text = BAG.replace("[objectives.visual_regression]\n", "")
-    with pytest.raises(RecipeError, match=r'text\.shared = "verified" needs vision\.space = "whitened"'):
-        recipe(text, tmp_path, *learned)
 
 
 PROBABLE = ("mining.probability=0.3", "mining.pivot=en", "mining.captions=false", "data.pictures=shared")
@@ -217,31 +204,18 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
 
 
-@pytest.mark.parametrize(("enough", "asked"), [(0.01, False), (1.1, True)])
 def test_a_further_pivot_is_asked_where_too_few_are_paired(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, enough: float, asked: bool
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "ENOUGH", enough)
+    monkeypatch.setattr(rounds, "ENOUGH", 1.1)
     given = mining(tmp_path, *PROBABLE, 'mining.further_pivots=["de"]', "optimiser.epochs=4")
     run = train(given, data, tmp_path / "run")
     source = prepare(run, data).data.pseudopairs
     source.read(run.pseudopairs_file(3))
-    assert set(source.pairs) == {("de", "en"), ("pt", "en"), *([("pt", "de")] if asked else [])}
+    assert set(source.pairs) == {("de", "en"), ("pt", "en"), ("pt", "de")}
     for (first, second), pairs in source.pairs.items():
         assert (pairs[:, 0] < len(source.tokens[first])).all()
         assert (pairs[:, 1] < len(source.tokens[second])).all()
-
-
-def test_a_further_pivot_needs_a_first(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="further_pivots needs a pivot"):
-        mining(tmp_path, 'mining.further_pivots=["de"]')
-    with pytest.raises(RecipeError, match="names a pivot twice"):
-        mining(tmp_path, *PROBABLE, 'mining.further_pivots=["de", "en"]')
-
-
-def test_probability_and_pivot_need_each_other(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="probability and pivot need each other"):
-        mining(tmp_path, "mining.probability=0.3")
 
 
 def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path, tmp_path: Path) -> None:
@@ -263,26 +237,3 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     again = prepare(words, data)
     again.begin(5, Processes())
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
-
-
-def test_a_word_is_paired_with_what_its_stem_may_mean(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = {}
-    for least in (0.03, 1.1):
-        monkeypatch.setattr(rounds, "LEAST_LIKELY_WORD", least)
-        (folder := tmp_path / str(least)).mkdir()
-        run = train(mining(folder, *PROBABLE, "mining.words=3", "optimiser.epochs=4"), data, folder / "run")
-        source = prepare(run, data)
-        source.begin(3, Processes())
-        pairs = source.data.pseudopairs
-        for (first, second), rows in pairs.pairs.items():
-            assert (rows[:, 0] < len(pairs.tokens[first])).all()
-            assert (rows[:, 1] < len(pairs.tokens[second])).all()
-        counts[least] = sum(map(len, pairs.pairs.values()))
-    assert counts[0.03] > counts[1.1], "without any stem only sentences are left"
-
-
-def test_words_need_probable_pairs(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="words needs probability and pivot"):
-        mining(tmp_path, "mining.words=3")

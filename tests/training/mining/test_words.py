@@ -53,31 +53,6 @@ def test_translations_are_found_among_wrong_pairs(wrong: int) -> None:
     assert (probabilities <= 1).all()
 
 
-def test_one_pair_teaches_next_to_nothing() -> None:
-    ours = sentences(1, 0)
-    words = align(bags(ours, RARITY).matrix, bags(translated(ours), RARITY).matrix, diagonal(1), np.ones(1))
-    assert (words.forward < 0.3).all()
-
-
-def test_weights_decide_between_pairs() -> None:
-    ours = sentences(400, 0)
-    first, second = bags(ours, RARITY), bags(translated(ours), RARITY)
-    false = np.stack([np.arange(400), np.roll(np.arange(400), 1)], axis=1)
-    weights = np.repeat([1.0, 0.05], 400)
-    words = align(first.matrix, second.matrix, np.concatenate([diagonal(400), false]), weights)
-    assert (words.likely(0.3)[0].sum(axis=1) == WORDS - 1).all()
-
-
-def test_all_likely_translations_are_told_with_their_probabilities() -> None:
-    """Each word is translated by one of two in turn."""
-    ours = sentences(800, 0)
-    theirs = [row if i % 2 else (row + 1) % WORDS for i, row in enumerate(ours)]
-    words = align(bags(ours, RARITY).matrix, bags(theirs, RARITY).matrix, diagonal(800), np.ones(800))
-    found, probabilities = words.likely(0.2)
-    assert set(map(tuple, found.tolist())) >= {(w, v) for w in range(WORDS) for v in (w, (w + 1) % WORDS)}
-    assert (probabilities >= 0.2).all()
-
-
 def test_nothing_is_aligned_without_pairs() -> None:
     ours = bags(sentences(3, 0), RARITY).matrix
     words = align(ours, ours, np.empty((0, 2), np.int64), np.empty(0))

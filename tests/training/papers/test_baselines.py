@@ -26,12 +26,6 @@ def test_the_regression_solves_its_normal_equations() -> None:
     )
 
 
-def test_a_sentence_of_unknown_words_is_zero() -> None:
-    targets = np.eye(2, dtype=np.float32)
-    found = Ridge([np.array([0]), np.array([1])], 3, targets, documents=2, penalty=1)
-    assert not found.encode([np.array([], np.int64), np.array([2])]).any()
-
-
 def test_pictures_say_more_than_chance(scenes: Path) -> None:
     """200 sentences a language: R@10 by chance is 5."""
     found = measure_ridge(scenes, ["en", "zh"], TINY)

@@ -88,9 +88,7 @@ def test_a_failing_system_is_named_and_does_not_stop_others(
 
 def test_the_share_of_a_ceiling(tmp_path: Path) -> None:
     claim = {"name": "one", "claim": "What helps.", "systems": ["best", "united"], "ceiling": "united"}
-    study = Study(
-        Claims.model_validate({"claims": [claim]}), tmp_path, tmp_path, (0, 1), (), lambda words: None
-    )
+    study = Study(Claims.model_validate({"claims": [claim]}), tmp_path, tmp_path, (0, 1), ())
     for system, values in {"best": (10.0, 20.0), "united": (30.0, 20.0)}.items():
         for seed, value in enumerate(values):
             file = tmp_path / system / f"seed{seed}" / "figures.json"

@@ -53,11 +53,6 @@ def test_a_partner_is_a_caption_of_the_picture_in_another_language() -> None:
     assert drawn("partners", 30) == [{1}, {0, 2}, {1}, {4}, {3}], "and each of them is drawn"
 
 
-def test_the_draw_decides() -> None:
-    ((one, _),), ((other, _),) = (given("partners", [0, 1, 2, 3, 4], seed=3) for _ in range(2))
-    assert torch.equal(one, other)
-
-
 def test_a_picture_in_one_language_is_refused_by_name() -> None:
     with pytest.raises(DataError, match=r"c\.jpg has captions in pt alone; it needs"):
         given("partners", [0], captions=ALONE)

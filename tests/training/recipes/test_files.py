@@ -96,11 +96,6 @@ def test_errors_name_the_file(text: str, said: str, tmp_path: Path) -> None:
     assert said in problem(file)
 
 
-def test_a_damaged_base_is_named(tmp_path: Path) -> None:
-    file = write(tmp_path, base="[", changed=CHANGED) / "changed.toml"
-    assert problem(file).startswith("recipe base.toml is not valid TOML")
-
-
 tables = st.recursive(
     st.dictionaries(st.sampled_from("abc"), st.integers()),
     lambda inner: st.dictionaries(st.sampled_from("abc"), inner | st.integers()),

@@ -42,16 +42,6 @@ def test_a_step_brings_pairs_together_and_parts_others() -> None:
     assert other[1] < other[0]
 
 
-@pytest.mark.parametrize(("pictures", "grows"), [(CAPTIONS, True), (CAPTIONS.flip(0), False)])
-def test_the_temperature_sharpens_what_is_right_and_blunts_what_is_wrong(
-    pictures: torch.Tensor, grows: bool
-) -> None:
-    scale = LearnedScale()
-    CaptionTuning()(step_of(CAPTIONS.float(), (pictures.float(),), scale=scale(2))).backward()
-    assert scale.logarithm.grad is not None
-    assert (scale.logarithm.grad < 0) == grows
-
-
 def test_the_scale_begins_as_clips_and_never_passes_a_hundred() -> None:
     scale = LearnedScale()
     assert scale(3).shape == (3, 1)

@@ -68,10 +68,6 @@ def test_neither_order_nor_pads_nor_neighbours_matter(sentence: list[int]) -> No
     assert torch.allclose(embed(mixed, [4] * 12)[0], alone, atol=1e-6)
 
 
-def test_adaptations_begin_as_identities() -> None:
-    assert torch.equal(built().adaptations.detach(), torch.eye(WIDTH).expand(LANGUAGES, WIDTH, WIDTH))
-
-
 def given(adaptations: Tensor) -> Step:
     return step_of(rows(2, 3, 0), (), language_maps=adaptations)
 
@@ -93,16 +89,3 @@ def test_a_rotation_costs_nothing(angle: float) -> None:
     assert found.item() == pytest.approx(0, abs=1e-12)
     assert turned.grad is not None
     assert turned.grad.abs().max() < 1e-9
-
-
-def test_steps_lead_to_a_rotation() -> None:
-    generator = torch.Generator().manual_seed(0)
-    w = torch.eye(4) + 0.3 * torch.randn(3, 4, 4, generator=generator)
-    w.requires_grad_()
-    first = Orthogonality()(given(w)).item()
-    for _ in range(200):
-        loss = Orthogonality()(given(w))
-        (gradient,) = torch.autograd.grad(loss, w)
-        w = (w - 0.05 * gradient).detach().requires_grad_()
-    assert Orthogonality()(given(w)).item() < 1e-3 < first
-    assert torch.allclose(w @ w.mT, torch.eye(4).expand(3, 4, 4), atol=0.05)

@@ -73,10 +73,6 @@ def test_sigurdssons_languages_are_identified_from_their_tokens(data: Path, tmp_
     assert right > 0.95
 
 
-def test_what_pictures_cannot_judge_keeps_its_last_model(data: Path, tmp_path: Path) -> None:
-    assert train(tiny("text-only", "optimiser.epochs=3"), data, tmp_path / "run").result()["best_epoch"] == 3
-
-
 @pytest.mark.parametrize(
     "name",
     ["without-transitive", "without-visual-contrastive", "without-cross-modal", "without-cloze"],

@@ -3,7 +3,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from torch import Tensor
 
 from training.data.tokens import PAD_ID, SEQUENCE_ID, pad
@@ -47,13 +46,6 @@ def test_padding_changes_nothing(model: Transformer, tokens: list[list[int]], pa
     assert torch.allclose(embed(model, tokens, pads), embed(model, tokens), atol=1e-5)
 
 
-@pytest.mark.parametrize("model", [MASKED, MEAN], ids=["first", "mean"])
-@given(tokens=sentences)
-def test_a_batch_equals_its_parts(model: Transformer, tokens: list[list[int]]) -> None:
-    apart = torch.cat([embed(model, [row]) for row in tokens])
-    assert torch.allclose(embed(model, tokens), apart, atol=1e-5)
-
-
 def test_the_order_of_words_matters() -> None:
     assert (embed(MASKED, [[5, 6, 7]]) - embed(MASKED, [[7, 6, 5]])).abs().max() > 1e-3
 
@@ -66,25 +58,3 @@ def test_pooling_reads_the_first_state_or_the_mean_of_the_tokens() -> None:
     assert torch.equal(MASKED.pool(states, mask), states[:, 0])
     means = torch.stack([states[0].mean(dim=0), states[1, :2].mean(dim=0)])
     assert torch.allclose(MEAN.pool(states, mask), means, atol=1e-6)
-
-
-def test_it_has_the_recipes_layers_heads_and_widths() -> None:
-    found = encoder(layers=3, heads=4, width=32, feedforward=48)
-    assert found.tokens.weight.shape == (VOCABULARY, 32)
-    assert found.positions.weight.shape == (LONGEST, 32)
-    assert len(found.layers.layers) == 3
-    first = found.layers.layers[0]
-    assert first.self_attn.num_heads == 4
-    assert first.linear1.out_features == 48
-
-
-def test_dropout_works_while_training_alone() -> None:
-    model = encoder(dropout=0.5).train()
-    assert not torch.equal(embed(model, [[5, 6]]), embed(model, [[5, 6]]))
-    model.eval()
-    assert torch.equal(embed(model, [[5, 6]]), embed(model, [[5, 6]]))
-
-
-def test_heads_must_divide_the_width() -> None:
-    with pytest.raises(ValidationError, match="width 16 is not a multiple of heads 3"):
-        encoder(heads=3)

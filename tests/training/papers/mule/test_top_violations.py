@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.training.step_batches import near, rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.papers.mule.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
 from training.papers.smalr.latent import top_violations
 
@@ -73,28 +73,6 @@ def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
     expected = neighbours_by_hand(F.normalize(inner, dim=1), F.normalize(inner_beside, dim=1), 0.2, top)
     found = InnerNeighbourhood(margin=0.2, top=top)(outputs)
     assert found.item() == pytest.approx(expected, rel=1e-9), "whatever the vectors' lengths"
-
-
-def test_a_step_brings_neighbours_nearer_and_parts_other_pictures_sentences() -> None:
-    text, beside = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
-    Neighbourhood(margin=0.5)(step_of(text, (), neighbours=beside)).backward()  # type: ignore[no-untyped-call]
-    assert text.grad is not None
-    assert beside.grad is not None
-    before = (text @ beside.T).detach()
-    gained = ((text - 0.2 * text.grad) @ (beside - 0.2 * beside.grad).T - before).detach()
-    own = torch.eye(6, dtype=torch.bool)
-    assert gained[own].mean() > 0
-    assert gained[~own].mean() < 0
-
-
-def test_a_step_brings_a_sentence_nearer_to_its_picture() -> None:
-    text, view = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1)
-    languages = torch.zeros(6, 1)
-    Triplet(margin=0.5)(step_of(text, (view,), languages=languages)).backward()  # type: ignore[no-untyped-call]
-    assert text.grad is not None
-    gained = ((-0.2 * text.grad) @ view.T).detach()
-    own = torch.eye(6, dtype=torch.bool)
-    assert gained[own].mean() > 0 > gained[~own].mean()
 
 
 def test_only_the_most_violated_constraints_count() -> None:

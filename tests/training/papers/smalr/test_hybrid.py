@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from index.errors import PassepartoutError
 from tests.training.papers.sentences import spoken
 from training.papers.mule.word_vectors import principal
 from training.papers.smalr.hybrid import Hybrid, HybridSettings, frequent, hybrid_tables
@@ -92,20 +91,6 @@ def test_a_checkpoint_brings_its_own_number_of_vectors(kept: int | None) -> None
     wrong = settings(kept=kept, kept_width=2).build(VOCABULARY, 2)
     with pytest.raises(RuntimeError, match="size mismatch"):
         wrong.load_state_dict(model.state_dict())
-
-
-def test_the_full_vocabulary_keeps_every_word() -> None:
-    own, latent, rows = hybrid_tables(settings(kept=None), reduced(), COUNTS, None)
-    assert len(own) == SPECIAL + 10
-    assert latent.shape == (1, 4)
-    assert rows.max() < len(own)
-    assert len(np.unique(rows[COUNTS > 0])) == 10
-
-
-def test_settings_that_do_not_fit_are_refused() -> None:
-    for changes in ({"width": 5}, {"kept_width": 6}):
-        with pytest.raises((ValueError, PassepartoutError)):
-            settings(**changes)
 
 
 def test_principal_components_keep_what_differs_most() -> None:

@@ -10,7 +10,6 @@ from tests.training.step_batches import batch, rows, step_of
 from training.papers.mule.top_violations import Triplet
 from training.papers.smalr.masked_cross_language import (
     MaskedCrossLanguage,
-    MaskedModel,
     MaskedPairs,
     MaskedTriplet,
     hide_words,
@@ -32,32 +31,6 @@ def test_it_is_the_distance_of_both_sentences_summed() -> None:
     second = layer([UP, RIGHT], [(0.0, -1.0), UP])
     found = MaskedCrossLanguage()(step_of(UNUSED, (UNUSED,), completed=(*first, *second)))
     assert found.item() == pytest.approx((math.sqrt(2) + 0 + 2 + math.sqrt(2)) / 2)
-
-
-def test_pairs_are_averaged() -> None:
-    one = layer([UP, UP], [RIGHT, UP])
-    two = layer([UP, UP, UP, UP], [RIGHT, RIGHT, UP, UP])
-    loss = MaskedCrossLanguage()
-    values = [loss(step_of(UNUSED, (UNUSED,), completed=part)).item() for part in (one, two)]
-    assert values[0] == pytest.approx(values[1])
-
-
-def test_a_step_predicts_hidden_words_better() -> None:
-    torch.manual_seed(0)
-    model, loss = MaskedModel(5, 4), MaskedCrossLanguage()
-    whole = tuple((rows(7, 4, s).float(), rows(7, 5, s + 1).float()) for s in (1, 3))
-    hidden = tuple((last + 0.3 * torch.randn(7, 4), inner + 0.3 * torch.randn(7, 5)) for last, inner in whole)
-
-    def value() -> torch.Tensor:
-        return loss(step_of(whole[0][0], (), completed=model(hidden, whole)))
-
-    before = value()
-    before.backward()
-    with torch.no_grad():
-        for weights in model.parameters():
-            assert weights.grad is not None
-            weights -= 0.1 * weights.grad
-    assert value() < before
 
 
 def test_masked_words_are_predicted_from_both_sentences() -> None:

@@ -71,19 +71,6 @@ def test_shuffled_pictures_vouch_for_nothing() -> None:
     assert [len(shared(rows(shuffled=True, seed=seed))) for seed in range(5)] == [0] * 5
 
 
-def test_more_wrong_ones_may_be_allowed() -> None:
-    assert set(shared(rows())) <= set(shared(rows(false_discovery_rate=0.6)))
-    assert len(shared(rows(false_discovery_rate=0.9))) > len(shared(rows(false_discovery_rate=0.01)))
-
-
-def test_languages_without_a_common_subword() -> None:
-    tokens = [np.array([4 + i % 2], np.int32) for i in range(20)]
-    space = unit(np.random.default_rng(0).normal(size=(20, 8)))
-    languages = np.arange(20) % 2
-    found = verified_rows(tokens, languages, np.arange(20), space, shape=(6, 2), false_discovery_rate=0.2)
-    assert shared(found) == []
-
-
 @torch.no_grad()
 def embed(model: VerifiedBag, tokens: list[list[int]]) -> torch.Tensor:
     out: torch.Tensor = model(*pad([np.asarray(row, np.int32) for row in tokens], torch.device("cpu")))
