@@ -79,6 +79,9 @@ class Gated(SentenceEncoder):
 
     def pool(self, states, mask):
         return masked_mean(states, mask)
+
+    def word_table(self):
+        return self.tokens.weight
 ''',
     "recipes/sixth-paper.toml": """
 extends = "bag-of-subwords"
