@@ -31,9 +31,7 @@ TINY = (
 )
 TRANSFORMER = ("text.layers=1", "text.heads=2", "text.feedforward=32")
 SIZES = {
-    "globetrotter-mini": (*TRANSFORMER, "head.dimension=8"),
     "sigurdsson": ("head.dimension=8",),
-    "supervised": (*TRANSFORMER, "head.dimension=8"),
     "text-only": (*TRANSFORMER, "head.dimension=16"),
 }
 
