@@ -5,8 +5,9 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay as they a
 
 import asyncio
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
@@ -33,7 +34,7 @@ from service.settings import Settings
 router = APIRouter(tags=["LibreTranslate"])
 
 MAX_FIELDS = 16
-LONGEST_NAME = 200  # characters of a file's name that an error repeats
+LONGEST_NAME = 200  # characters of a file's name that is repeated
 TEXTS_ASKED = 64  # at a time, so that other requests get their turn
 FILE_BODY: dict[str, Any] = {
     "required": True,
@@ -108,9 +109,10 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
             "there is no room for the translated file: try again later",
             headers={"Retry-After": str(limits.KEPT_SECONDS)},
         ) from None
+    called = urlencode({"file": _own_name(name)})
     return JSONResponse(
         TranslatedFile(
-            translatedFileUrl=f"{request.base_url}download_file/{kept}",
+            translatedFileUrl=f"{request.base_url}download_file/{kept}?{called}",
             translated=summary.translated,
             fuzzy=summary.fuzzy,
             empty=summary.empty,
@@ -126,8 +128,11 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
     response_class=Response,
 )
 async def download_file(
-    name: Annotated[str, PathParameter(description="The name at the end of `translatedFileUrl`.")],
+    name: Annotated[str, PathParameter(description="The name in `translatedFileUrl`.")],
     settings: SettingsNow,
+    file: Annotated[
+        str, Query(max_length=LONGEST_NAME, description="What the file is called when it is saved.")
+    ] = "translated",
 ) -> Response:
     """Download a file that /translate_file has filled in. Whoever knows its address can."""
     path = await asyncio.to_thread(open_files(settings).find, name)
@@ -136,9 +141,15 @@ async def download_file(
     return FileResponse(
         path,
         media_type="application/octet-stream",
-        filename=f"translated{path.suffix}",
+        filename=f"{_own_name(file).removesuffix(path.suffix) or 'translated'}{path.suffix}",
         headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"},
     )
+
+
+def _own_name(name: str) -> str:
+    """The name of a file as its owner sent it, without folders, of printable characters."""
+    own = "".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2]))
+    return own if len(own) <= LONGEST_NAME else f"translated{suffix_of(name)}"
 
 
 def _languages(fields: dict[str, str], engine: Engine) -> tuple[str | None, str]:

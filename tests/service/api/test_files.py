@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -57,6 +57,24 @@ def test_a_file_is_filled_and_fetched(service: TestClient, folder: Path) -> None
     assert fetched(service, send(service, fuzzy="true")) == FILLED.replace(
         b"The dogs sleeps.", b"Der Vertrag gilt."
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "fetched"),
+    [
+        ("a.txt", "a.txt"),
+        ("menú 1.txt", "menú 1.txt"),
+        ("../b\\c.txt", "c.txt"),
+        ("x" * 300 + ".txt", "translated.txt"),
+    ],
+)
+def test_a_file_is_called_as_it_was(service: TestClient, sent: str, fetched: str) -> None:
+    found = service.get(send(service, name=sent).json()["translatedFileUrl"])
+    (disposition,) = found.headers.get_list("content-disposition")
+    plain = disposition == f'attachment; filename="{fetched}"'
+    assert plain or disposition == f"attachment; filename*=utf-8''{quote(fetched)}"
+    other = service.get(found.url.copy_with(params={"file": '../"x"\r\n.exe'}))
+    assert other.headers["content-disposition"] == "attachment; filename*=utf-8''%22x%22.exe.txt"
 
 
 def test_a_text_longer_than_a_request_may_have_stays(service: TestClient) -> None:
