@@ -101,7 +101,9 @@ def costs(client: TestClient, requests: Iterable[Costly], turns: Turns, **header
     """What costs more than it may, each time that it is sent: once, the machine may have been busy."""
     faults = []
     for request in requests:
-        assert len(request.body) <= (LONGEST_FILE if request.path.startswith((FILE, "/board")) else LONGEST_BODY)
+        assert len(request.body) <= (
+            LONGEST_FILE if request.path.startswith((FILE, "/board")) else LONGEST_BODY
+        )
         found = (cost(client, request, turns, **headers) for _ in range(3))
         if all(last := fault for fault in found):
             faults.append(last)
