@@ -162,12 +162,13 @@ class Client:
             timeout=UPLOAD_SECONDS,
         )
 
-    def submit(self, change: Request, *, key: str | None = None, version: str | None = None) -> Job:
-        """Submit a job that changes the index. Submitted again with the same `key`, it is still one job.
+    def submit(self, change: Request, *, version: str | None = None) -> Job:
+        """Submit a job that changes the index.
 
-        version: nothing is changed if the index has another one by then.
+        version: nothing is changed if the index has another one by then; so a job that was perhaps submitted
+        can be submitted again.
         """
-        headers = _given(**{"Idempotency-Key": key, "If-Match": version})
+        headers = _given(**{"If-Match": version})
         body = change.model_dump(exclude_defaults=True)
         return self._call("POST", "admin/jobs", Job, json=body, headers=headers)
 

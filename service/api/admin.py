@@ -20,10 +20,9 @@ from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType
-from service.jobs import ReusedError, UnreachableError
-from service.jobs.spool import DiskFullError, FullError, Spool, format_of_upload, open_spool
+from service.jobs import UnreachableError
+from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
-    IDEMPOTENCY_KEY,
     IF_MATCH,
     UPLOADED_FORMATS,
     Add,
@@ -62,13 +61,11 @@ async def upload(
     if media_type(content_type) != OCTET_STREAM:
         raise unsupported(content_type, f"the file itself, {OCTET_STREAM}", OCTET_STREAM)
     _check_options(options, engine)
-    spool, close = open_spool(settings), {"Connection": "close"}
+    spool = open_spool(settings)
     try:
         upload = await spool.take(request.stream(), options)
     except FullError:
-        raise ProblemError(ProblemType.SPOOL_FULL, headers=close) from None
-    except DiskFullError:
-        raise ProblemError(ProblemType.DISK_FULL, headers=close) from None
+        raise ProblemError(ProblemType.DISK_FULL, headers={"Connection": "close"}) from None
     if not upload.bytes:
         await asyncio.to_thread(spool.remove, upload.id)
         raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")
@@ -98,13 +95,6 @@ async def submit(
     engine: EngineNow,
     settings: SettingsNow,
     jobs: JobsNow,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            pattern=IDEMPOTENCY_KEY,
-            description="An id of your choice for this change: sent again, it returns the first job.",
-        ),
-    ] = None,
     if_match: Annotated[
         str | None,
         Header(
@@ -120,16 +110,10 @@ async def submit(
     """
     version = if_match.strip('"') if if_match else None
     spec = Spec(request=body, by=request.scope["state"]["key"], version=version)
-    job_id = jobs.id_of(spec.by, idempotency_key)
-    try:
-        if idempotency_key and (job := await _ask(partial(jobs.sent, spec, job_id))):
-            return job  # whose uploads may be used up
-        if version is not None and version != await asyncio.to_thread(current, settings.index):
-            raise ProblemError(ProblemType.OUTDATED)
-        await _check(body, engine, open_spool(settings))
-        return await _ask(partial(jobs.submit, spec, job_id))
-    except ReusedError:
-        raise ProblemError(ProblemType.KEY_REUSED) from None
+    if version is not None and version != await asyncio.to_thread(current, settings.index):
+        raise ProblemError(ProblemType.OUTDATED)
+    await _check(body, engine, open_spool(settings))
+    return await _ask(partial(jobs.submit, spec))
 
 
 @router.get("/jobs", summary="List the latest jobs")

@@ -39,11 +39,6 @@ class ProblemType(Enum):
         409,
         "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
     )
-    KEY_REUSED = (
-        409,
-        "The Idempotency-Key has been used for another request: give each change a key of its own.",
-    )
-    SPOOL_FULL = 409, "Too many uploads are waiting for their jobs: use or delete them."
     OUTDATED = 412, "The index has another version than If-Match names: read it again, then send the change."
     BODY_TOO_LARGE = 413, "The body is larger than the service accepts."
     UNSUPPORTED_MEDIA_TYPE = 415, "The body must be sent as Content-Type: application/json."
@@ -68,7 +63,7 @@ class ProblemType(Enum):
     NOT_READY = 503, "The index is not open yet, or is being closed: try again shortly."
     DISK_FULL = (
         507,
-        "The disk that keeps uploads is full: its operator must free space, then send the file again.",
+        "There is no room for uploads: use those that wait, or free space, then send the file again.",
     )
 
     def __init__(self, status: int, meaning: str) -> None:

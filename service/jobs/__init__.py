@@ -3,7 +3,3 @@
 
 class UnreachableError(Exception):
     """The Redis that keeps the jobs does not answer."""
-
-
-class ReusedError(Exception):
-    """The idempotency key has been used for another request."""

@@ -4,7 +4,6 @@ RQ would call functions by the names stored in Redis, and unpickle their argumen
 job is JSON that must match a schema, and `CorpusJob` runs only that.
 """
 
-import hashlib
 import logging
 import re
 import secrets
@@ -19,13 +18,13 @@ from redis.exceptions import RedisError
 from redis.retry import Retry as RedisRetry
 from rq import Queue, Retry, Worker
 from rq.command import send_stop_job_command
-from rq.exceptions import DeserializationError, DuplicateJobError, InvalidJobOperation, NoSuchJobError
+from rq.exceptions import DeserializationError, InvalidJobOperation, NoSuchJobError
 from rq.job import Job as QueuedJob
 from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
 from service import limits
-from service.jobs import ReusedError, UnreachableError
+from service.jobs import UnreachableError
 from service.jobs.record import Record
 from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Spec, State
 
@@ -89,41 +88,25 @@ class JobQueue:
             QUEUE_NAME, connection=self._redis, serializer=JSONSerializer, job_class=CorpusJob
         )
 
-    @staticmethod
-    def id_of(by: str | None, key: str | None) -> str:
-        """The id of a new job, or that which belongs to an admin's idempotency key."""
-        return hashlib.sha256(f"{by}\n{key}".encode()).hexdigest()[:32] if key else secrets.token_hex(16)
-
-    def sent(self, spec: Spec, job_id: str) -> Job | None:
-        """The job with this id, if it was queued before; ReusedError if that was for another request."""
-        with _redis_errors():
-            queued = self._fetch(job_id)
-            if queued is None:
-                return None
-            if queued.spec != spec or (job := self._to_job(queued)) is None:
-                raise ReusedError
-            return job
-
-    def submit(self, spec: Spec, job_id: str) -> Job:
-        """Queue a job. Sent again with the same id, it is the first one; ReusedError if that was another."""
+    def submit(self, spec: Spec) -> Job:
+        """Queue a job."""
+        job_id = secrets.token_hex(16)
         with _redis_errors():
             pipe = self._redis.pipeline(transaction=False)
             pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
             pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
             pipe.execute()
-            with suppress(DuplicateJobError):  # the same request arrived at the same time
-                self._queue.enqueue_call(
-                    RQ_FUNCTION,
-                    args=(spec.model_dump_json(),),
-                    timeout=limits.JOB_SECONDS,
-                    result_ttl=limits.JOB_KEPT_SECONDS,
-                    failure_ttl=limits.JOB_KEPT_SECONDS,
-                    description=spec.request.action,
-                    job_id=job_id,
-                    retry=Retry(max=MAX_RESTARTS),
-                    unique=True,
-                )
-        job = self.sent(spec, job_id)
+            self._queue.enqueue_call(
+                RQ_FUNCTION,
+                args=(spec.model_dump_json(),),
+                timeout=limits.JOB_SECONDS,
+                result_ttl=limits.JOB_KEPT_SECONDS,
+                failure_ttl=limits.JOB_KEPT_SECONDS,
+                description=spec.request.action,
+                job_id=job_id,
+                retry=Retry(max=MAX_RESTARTS),
+            )
+        job = self.find(job_id)
         assert job is not None  # it has just been queued
         return job
 

@@ -39,10 +39,6 @@ ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
 
 
 class FullError(Exception):
-    """No more uploads fit."""
-
-
-class DiskFullError(Exception):
     """The disk, or the share of it that the service may use, is full."""
 
 
@@ -53,7 +49,7 @@ class Spool:
         self.folder = folder
 
     async def take(self, content: AsyncIterator[bytes], options: UploadOptions) -> Upload:
-        """Store a streamed file. Raises FullError, DiskFullError, and whatever `content` raises."""
+        """Store a streamed file. Raises FullError, and whatever `content` raises."""
         await asyncio.to_thread(self.sweep)
         upload_id = secrets.token_hex(16)
         draft = self.folder / f".{upload_id}"
@@ -80,7 +76,7 @@ class Spool:
         except BaseException as error:
             shutil.rmtree(draft, ignore_errors=True)
             if isinstance(error, OSError) and error.errno in NO_SPACE:
-                raise DiskFullError from error
+                raise FullError from error
             raise
         return upload
 

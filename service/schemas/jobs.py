@@ -20,7 +20,6 @@ from index.storage.manifest import VERSION_ID
 
 IF_MATCH = rf'^"?{VERSION_ID.pattern}"?$'
 JOB_ID = r"^[0-9a-f]{32}$"
-IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
 SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
 FILE_NAME = r"^[^/\\\x00-\x1f\x7f]{1,200}$"  # no separator of folders, no control character
 RESERVED_COLUMNS = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})

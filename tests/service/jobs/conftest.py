@@ -54,8 +54,8 @@ class Stage:
         with self.client() as client:
             return client.request(method, path, **more)
 
-    def submit(self, key: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        headers = {"Idempotency-Key": key} if key else {}
+    def submit(self, if_match: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        headers = {"If-Match": f'"{if_match}"'} if if_match else {}
         answer = self.ask("POST", "/admin/jobs", json=request, headers=headers)
         assert answer.status_code == 202, answer.text
         job: dict[str, Any] = answer.json()

@@ -98,18 +98,16 @@ def test_changes_by_id_sent_at_once_are_made_one_after_another(stage: Stage) -> 
     assert set(before) - set(after) == {second}
 
 
-def test_a_change_sent_again_with_its_key_is_made_once(stage: Stage) -> None:
-    change = {"action": "delete", "ids": [list(stage.texts("en"))[-1]]}
-    count = len(versions(stage.index))
+def test_a_change_for_one_version_that_is_sent_again_is_made_once(stage: Stage) -> None:
+    seen, count = current(stage.index), len(versions(stage.index))
+    change = {"action": "replace", "sentences": [{"id": list(stage.texts("en"))[-1], "text": "A fish."}]}
     with ThreadPoolExecutor(4) as pool:
-        jobs = list(pool.map(lambda _: stage.submit(key="mine-1", **change), range(4)))
-    assert len({job["id"] for job in jobs}) == 1
-    assert stage.end(jobs[0]["id"])["state"] == "succeeded"
-    assert stage.submit(key="mine-1", **change)["state"] == "succeeded"
+        jobs = list(pool.map(lambda _: stage.submit(if_match=seen, **change), range(4)))
+    states = sorted(stage.end(job["id"])["state"] for job in jobs)
+    assert states == ["failed"] * 3 + ["succeeded"]
     assert len(versions(stage.index)) == count + 1
-    other = {"action": "gc"}
-    answer = stage.ask("POST", "/admin/jobs", json=other, headers={"Idempotency-Key": "mine-1"})
-    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/key-reused")
+    late = stage.ask("POST", "/admin/jobs", json=change, headers={"If-Match": seen})
+    assert (late.status_code, late.json()["type"]) == (412, "/problems/outdated")
 
 
 def test_rollback_and_garbage_collection(stage: Stage) -> None:
@@ -198,10 +196,10 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
         (rows := tmp_path / "a.csv").write_bytes(b"Satz\nEin Hund.\n")
         table = admin.upload(rows, language="de", columns="text=Satz")
         assert (table.language, table.name, table.columns) == ("de", "a.csv", "text=Satz")
-        job = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
+        job = admin.submit(Add(action="add", uploads=[upload.id]))
         told = list(admin.watch(job.id))
-        ended = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
-        assert (ended, ended.id, ended.state) == (told[-1], job.id, "succeeded")
+        ended = admin.job(job.id)
+        assert (ended, ended.state) == (told[-1], "succeeded")
         assert admin.jobs().jobs[0] == ended == admin.cancel(job.id)
         with pytest.raises(RefusedError, match="no such job"):
             list(admin.watch("0" * 32))

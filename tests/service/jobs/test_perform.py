@@ -145,7 +145,7 @@ def test_an_unexpected_error_is_reported_without_its_message(
 
 def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Redis) -> None:
     queue = JobQueue(redis.url)
-    job = queue.submit(spec(action="gc"), queue.id_of("boss", None))
+    job = queue.submit(spec(action="gc"))
     connection.hset(f"rq:job:{job.id}", "status", "failed")
     connection.hset(f"rq:job:{job.id}", "retries_left", "0")
     found = queue.find(job.id)
@@ -160,7 +160,7 @@ def test_a_damaged_record_is_no_job_and_the_others_are_listed(
     redis: RedisServer, connection: Redis, field: str
 ) -> None:
     queue = JobQueue(redis.url)
-    good, bad = (queue.submit(spec(action="gc"), queue.id_of("boss", key)) for key in ("a", "b"))
+    good, bad = (queue.submit(spec(action="gc")) for _ in range(2))
     connection.hset(f"rq:job:{bad.id}", field, b"\xff\x00")
     connection.hset(f"passepartout:job:{good.id}", "event", "{")
     assert queue.find(bad.id) is None

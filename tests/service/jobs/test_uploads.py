@@ -108,7 +108,7 @@ def test_uploads_together_are_bounded(client: TestClient, kept: Path) -> None:
         client.post("/admin/uploads", params=TSV, content=b"x" * 2000, headers=HEADERS).status_code
         for _ in range(3)
     ]
-    assert statuses == [201, 201, 409]
+    assert statuses == [201, 201, 507]
     assert len(list(kept.iterdir())) == 2
 
 
