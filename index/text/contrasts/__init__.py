@@ -27,7 +27,7 @@ from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words
 from index.text.number_words import may_have_number
 
-NEGATION, ORDER, FORM, EXCHANGED, ADDED = "negation", "order", "form", "exchanged", "added"
+NEGATION, DUTY, ORDER, FORM, EXCHANGED, ADDED = "negation", "duty", "order", "form", "exchanged", "added"
 IGNORE, AFFIRMATIVE, FUNCTION, SAME = "ignore", "affirmative", "function", "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
@@ -68,7 +68,7 @@ def contrasts(
     "a man and a woman" does not exclude "a man". Within any one language other words are a contrast, too,
     unless they are the `same`: exchanged ("in your arm", "in your leg") or added where all else is there
     ("in a suit"); and so are the same words in other places or forms ("the dog bites the man"). Of languages
-    without a file nothing else is known.
+    without a file only exchanges of longer words, places and forms are known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -77,6 +77,8 @@ def contrasts(
             Contrast(axis, _words(asked.get(axis, {})), _words(answered.get(axis, {})))
             for axis in sorted({*asked, *answered})
             if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())))
+            # "must not" and "cannot" forbid alike.
+            and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
         ]
     if source == target and (other := _other_words(question, answer, source, same)):
         found.append(other)
@@ -97,6 +99,8 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
     left_out, added = _alone(asked, forth, language), _alone(answered, partners, language)
     if not left_out and not added:
         return _rearranged(asked, answered, partners, language)
+    if not (left_out and added) and language not in known_languages():
+        return None  # what is added may be "please", which only a file tells
     axis = ADDED
     if left_out and added:  # what is not in the same place may be another wording of the same
         meeting = [

@@ -37,6 +37,8 @@ def axes(question: str, source: str, answer: str, target: str) -> list[str]:
         ("Turn the light on.", "Turn the light off.", "switch"),
         ("The dog bites the man.", "The man bites the dog.", "order"),
         ("The guest is here.", "The guests are here.", "form"),
+        ("Where does it hurt?", "When does it hurt?", "asked"),
+        ("You may drink something.", "You must drink something.", "duty"),
     ],
 )
 def test_opposites_within_a_language(question: str, answer: str, axis: str) -> None:
@@ -70,6 +72,8 @@ def test_opposites_across_languages(question: str, target: str, answer: str, axi
     [
         ("Today we eat at home.", "We eat at home today."),
         ("It's cold, isn't it?", "It's cold."),
+        ("You must not smoke here.", "You cannot smoke here."),
+        ("Two kittens drink milk.", "Two kittens are drinking milk."),
         ("The doctor is here.", "The physician is here."),
         ("The dog sleps here.", "The dog sleeps here."),
     ],
@@ -113,6 +117,11 @@ def test_the_words_that_differ_are_named() -> None:
 
 def test_nothing_is_known_of_other_languages() -> None:
     assert contrasts("It is not far.", "en", "Ez urrun da.", "eu") == []
+
+
+def test_of_other_languages_exchanged_words_are_known_and_added_ones_are_not() -> None:
+    assert axes("Vorrei un caffè.", "it", "Vorrei un gelato.", "it") == ["exchanged"]
+    assert axes("Vorrei un caffè.", "it", "Vorrei un caffè, per favore.", "it") == []
 
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
