@@ -13,7 +13,6 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.translator import Translator
 from index.answers.word_index import WordIndex
 from index.build import probes
-from index.build.attractors import damped
 from index.build.calibration import (
     AddedScenes,
     Indexes,
@@ -34,14 +33,13 @@ from index.confidence.models import Confidence, calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest, PairQuality
-from index.storage.tables import read_array
 from index.storage.versions import DOMAIN
 
 MAX_QUESTIONS = 4000  # over all pairs of languages
 SCENES_ASKED = 1000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
-OTHERS_ASKED = 1000  # texts of other kinds, of each language of the index
+OTHERS_ASKED = 1000  # texts of other kinds, over all pairs of languages
 NEAR_ASKED = 500  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
 
@@ -63,13 +61,9 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
         sentences,
         [(code, target) for target in sentences for code in codes if code != target and other_texts[code]],
         other_texts.__getitem__,
-        OTHERS_ASKED * len(sentences),
+        OTHERS_ASKED,
         encoder,
     )
-    for code, index in sentences.items():
-        path = job.path(f"{code}.hubness.npy")
-        save_array(path, damped(index, read_array(path, (len(index), len(manifest.languages) - 1)), others))
-        sentences[code] = SentenceIndex.open(job.work, code, manifest, job.threads)
     scenes = _asked_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)
     with Progress(len(words) * (len(words) - 1), unit="pairs", label="calibrate") as bar:
