@@ -15,6 +15,8 @@ def test_codes_are_what_a_bundle_takes_and_rows_are_complete() -> None:
         assert re.fullmatch(r"[A-Z][a-z]{3}", found.script)
         assert found.name
         assert found.native
+    for name in ("name", "native"):
+        assert len({getattr(found, name) for found in languages().values()}) == len(languages())
 
 
 def test_some_languages() -> None:
