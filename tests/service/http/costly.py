@@ -96,9 +96,6 @@ def costly_requests() -> Iterator[Costly]:
         yield Costly(f"{path}, heads of semicolons", path, filled(b"", semicolons, END, joint=b""), MULTIPART)
         few = filled(b"", semicolons[:900] + b"\r\n\r\nx\r\n", END, 14_000, joint=b"")
         yield Costly(f"{path}, few heads of semicolons", path, few, MULTIPART)
-    rows = filled(b"en\tde\ttopic\n", b"a\tb\tc", b"", LONGEST_BODY - 100, b"\n")
-    yield Costly("a table of phrases", "/board?name=x.tsv", rows, BYTES)
-    yield Costly("a table of commas", "/board?name=x.csv", b"," * LONGEST_BODY, BYTES)
     yield Costly("many parts", TRANSLATE, filled(b"", PART + b"a\r\n", END, joint=b""), MULTIPART)
     yield Costly(
         "many heads", TRANSLATE, filled(b"--b\r\n", b"a:b\r\n", b"\r\nx" + END, joint=b""), MULTIPART

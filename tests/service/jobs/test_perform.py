@@ -1,6 +1,7 @@
 """What a job does, without a worker: begun again, it finds what it has done already."""
 
 import asyncio
+import gzip
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from redis import Redis
 
 from index.build.maintenance import roll_back
 from index.storage.versions import current, locked, versions
+from service import limits
 from service.jobs.perform import perform
 from service.jobs.queue import INTERRUPTED_REASON, JobQueue
 from service.jobs.record import Record
@@ -44,6 +46,15 @@ def place(small_index: Path, tmp_path: Path) -> Settings:
 
 def spec(**request: Any) -> Spec:  # noqa: ANN401
     return Spec.model_validate({"request": request, "by": "boss"})
+
+
+def upload(place: Settings, content: bytes, **options: str) -> str:
+    """The ID of a file that waits to be added."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield content
+
+    return asyncio.run(open_spool(place).take(chunks(), UploadOptions.model_validate(options))).id
 
 
 def done(record: Record) -> Event:
@@ -170,24 +181,55 @@ def test_a_damaged_record_is_no_job_and_the_others_are_listed(
 
 
 def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Record, place: Settings) -> None:
-    async def content() -> AsyncIterator[bytes]:
-        yield b"English;Deutsch\nA wolf.;Ein Wolf.\nalone\n"
-
-    upload = asyncio.run(
-        open_spool(place).take(
-            content(), UploadOptions(format="csv", name="my list.csv", columns="en=English,de=Deutsch")
-        )
-    )
-    perform(spec(action="add", uploads=[upload.id]), record, place)
+    content = b"English;Deutsch\nA wolf.;Ein Wolf.\nalone\n"
+    own = upload(place, content, format="csv", name="my list.csv", columns="en=English,de=Deutsch")
+    perform(spec(action="add", uploads=[own]), record, place)
     event = done(record)
     assert (event.state, event.skipped) == ("succeeded", 1)
     assert event.skipped_units == ["my list.csv, line 3: 1 cells, but line 1 names 2: mend the line"]
 
 
-def test_an_error_has_the_name_of_the_users_file(record: Record, place: Settings) -> None:
-    async def content() -> AsyncIterator[bytes]:
-        yield b"<tmx>"
+TMX = b"<tmx><body>%b</body></tmx>"
+ENTITIES = b'<!DOCTYPE tmx [<!ENTITY a "dog"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>' + TMX % b"&b;"
 
-    upload = asyncio.run(open_spool(place).take(content(), UploadOptions(format="tmx", name="memory.tmx")))
-    perform(spec(action="add", uploads=[upload.id]), record, place)
-    assert str(done(record).reason).startswith("memory.tmx, line 1: not well-formed XML")
+
+@pytest.mark.parametrize(
+    ("content", "options", "reason"),
+    [
+        (TMX[:-9], {"name": "memory.tmx"}, "memory.tmx, line 1: not well-formed XML"),
+        (ENTITIES, {"name": "memory.tmx"}, "it declares entities, which are refused"),
+        (
+            gzip.compress(bytes(80 << 20)),
+            {"name": "bomb.txt.gz", "language": "de"},
+            "longer than 4194304 bytes, decompressed",
+        ),
+        (TMX, {"name": "memory.tmx.gz"}, "cannot be read (Not a gzipped file"),
+        (
+            b'{"text": "Un chien.", "language": "fr"}',
+            {"name": "x.jsonl"},
+            "nothing in a language that tiny@1 knows",
+        ),
+    ],
+    ids=["cut short", "entities", "gzip bomb", "no gzip", "unknown language"],
+)
+def test_a_bad_file_fails_in_one_line_and_changes_nothing(
+    record: Record,
+    place: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    options: dict[str, str],
+    reason: str,
+) -> None:
+    monkeypatch.setattr(limits, "MAX_CORPUS_BYTES", 4 << 20)
+    before = versions(place.index)
+    perform(spec(action="add", uploads=[upload(place, content, **options)]), record, place)
+    event = done(record)
+    assert (event.state, event.version, versions(place.index)) == ("failed", None, before)
+    assert reason in str(event.reason)
+    assert "\n" not in str(event.reason)
+    assert "/" not in str(event.reason).replace("</", "")
+
+
+def test_a_sentence_that_is_not_there_is_not_deleted(record: Record, place: Settings) -> None:
+    perform(spec(action="delete", ids=["de:nobody"]), record, place)
+    assert "the index has no sentence de:nobody" in str(done(record).reason)
