@@ -15,7 +15,7 @@ from pathlib import Path
 
 from index.build.corpus import Corpus, sources_of
 from index.build.encoding import Pool
-from index.build.job import LOCAL_ENGINE, Engine, Job, save_array
+from index.build.job import Job, save_array
 from index.build.lexicon import choose_words, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
@@ -73,16 +73,17 @@ def build_index(
     batch_size: int = 64,
     cleaning: Cleaning = DEFAULT_CLEANING,
     options: Options = DEFAULT_OPTIONS,
-    engine: Engine = LOCAL_ENGINE,
+    ray: str | None = None,
     job: str | None = None,
     aligned: bool = False,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from corpus files; return its manifest.
 
-    `corpora`: files by language, or sources. `job`: as in `Plan`. `aligned`: line i says the same in every
-    text file of a folder. Raises UsageError, UnknownLanguageError for a language that the bundle does not
-    know, CorpusError for a file that cannot be read or aligned, BusyError while another build of `out` runs,
-    BundleError if `out` cannot be written.
+    `corpora`: files by language, or sources. `job`: as in `Plan`. `ray`: the cluster that encodes, HOST:PORT,
+    or auto for that of this machine; by default processes of this machine do. `aligned`: line i says the same
+    in every text file of a folder. Raises UsageError, UnknownLanguageError for a language that the bundle
+    does not know, CorpusError for a file that cannot be read or aligned, BusyError while another build of
+    `out` runs, BundleError if `out` cannot be written.
     """
     sources = sources_of(corpora)
     if aligned:
@@ -92,7 +93,7 @@ def build_index(
         ]
     corpus = Corpus(sources, bundle.manifest.languages, bundle.name)
     plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
-    return run_plan(bundle, plan, out, threads, batch_size, engine)
+    return run_plan(bundle, plan, out, threads, batch_size, ray)
 
 
 def run_plan(
@@ -101,7 +102,7 @@ def run_plan(
     out: Path,
     threads: int,
     batch_size: int = 64,
-    engine: Engine = LOCAL_ENGINE,
+    ray: str | None = None,
 ) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
@@ -116,7 +117,7 @@ def run_plan(
                 raise OutdatedError(f"{out}: another version is served now: repeat the command")
             # One thread, so that the vectors do not depend on the number of cores.
             job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads, batch_size)
-            return publish(out, work, _Build(job, plan, engine).run(next_version(out)))
+            return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
     except (OSError, sqlite3.Error) as error:
         raise BundleError(
             f"{out}: the build stopped ({error}): free space or rights, then repeat it"
@@ -126,8 +127,8 @@ def run_plan(
 class _Build:
     """One run of the job, whose stages leave files."""
 
-    def __init__(self, job: Job, plan: Plan, engine: Engine) -> None:
-        self.job, self.plan, self.engine = job, plan, engine
+    def __init__(self, job: Job, plan: Plan, ray: str | None) -> None:
+        self.job, self.plan, self.ray = job, plan, ray
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, version: str) -> IndexManifest:
@@ -166,11 +167,11 @@ class _Build:
 
     def _pool(self, detector: Detector) -> Pool:
         """The pool that encodes, a context manager; every kind of pool gives the same bytes."""
-        if self.engine.kind == "local":
+        if self.ray is None:
             return Pool(self.job, detector)
         from index.build.ray import RayPool  # Ray is an extra
 
-        return RayPool(self.job, detector, self.engine.address)
+        return RayPool(self.job, detector, self.ray)
 
     def _index_sentences(self) -> None:
         """Write the vector index and the neighbourhood means of each language's sentences."""

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from index.build.build_index import Plan, build_index, run_plan
 from index.build.corpus import Corpus
-from index.build.job import LOCAL_ENGINE, Engine
 from index.build.previous_version import PreviousVersion
 from index.build.quick_change import MOST_CHANGED, change_quickly, is_quick
 from index.encoder.bundle import open_index_encoder
@@ -33,7 +32,7 @@ def change_index(
     threads: int = 1,
     base: str | None = None,
     job: str | None = None,
-    engine: Engine = LOCAL_ENGINE,
+    ray: str | None = None,
     quick: bool | None = None,
 ) -> IndexManifest:
     """Publish a new version with changes to the one served; return its manifest.
@@ -84,7 +83,7 @@ def change_index(
         manifest.version,
         job,
     )
-    return run_plan(bundle, plan, index, threads, engine=engine)
+    return run_plan(bundle, plan, index, threads, ray=ray)
 
 
 def rebuild_index(

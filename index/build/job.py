@@ -2,27 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-
-
-@dataclass(frozen=True)
-class Engine:
-    """Where texts are encoded: in processes of this machine, or on a Ray cluster.
-
-    `address` of a Ray cluster: HOST:PORT, ray://HOST:PORT or auto; None: that of this machine.
-    """
-
-    kind: Literal["local", "ray"] = "local"
-    address: str | None = None
-
-
-LOCAL_ENGINE = Engine()
 
 
 @dataclass(frozen=True)

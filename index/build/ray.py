@@ -78,15 +78,15 @@ class Setup(NamedTuple):
 
 
 class RayPool(Pool):
-    """Encodes on the Ray cluster at `address`, by default the one that this machine belongs to.
+    """Encodes on the Ray cluster at `address`, or at "auto" on the one that this machine belongs to.
 
     Raises UsageError if Ray is not installed or the address is invalid, PassepartoutError for a cluster that
     does not answer.
     """
 
-    def __init__(self, job: Job, detector: Detector, address: str | None = None) -> None:
+    def __init__(self, job: Job, detector: Detector, address: str) -> None:
         super().__init__(job, detector)
-        self._address = address or "auto"
+        self._address = address
 
     def __enter__(self) -> "RayPool":
         ray = self._ray = _import(self._address)
@@ -162,7 +162,7 @@ def _import(address: str) -> Any:  # noqa: ANN401 (Ray is an extra)
     try:
         import ray
     except ImportError:
-        raise UsageError("--engine ray needs Ray: pip install 'passepartout[ray]'") from None
+        raise UsageError("--ray needs Ray: pip install 'passepartout[ray]'") from None
     return ray
 
 

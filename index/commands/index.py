@@ -17,10 +17,10 @@ from index.commands.options import (
     FOLDER_PATH,
     INDEX_ARGUMENT,
     JSON_OPTION,
+    RAY_OPTION,
     THREADS_OPTION,
     Corpora,
     describe,
-    encoding,
     reading,
 )
 from index.errors import CorpusError, UnknownLanguageError, listed
@@ -28,7 +28,6 @@ from index.storage.options import CLEANING_RULES, Cleaning, Options, Rule
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
-    from index.build.job import Engine
     from index.encoder.bundle import Precision
 
 BATCH_SIZE = 64
@@ -147,7 +146,7 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
     help="Where to keep sentence vectors: a Milvus server, or milvus://PATH/FILE.db for milvus-lite. "
     "[default: files]",
 )
-@encoding
+@RAY_OPTION
 @click.option(
     "--aligned",
     is_flag=True,
@@ -169,7 +168,7 @@ def build(
     longest: int,
     factory: str | None,
     store: str | None,
-    engine: Engine,
+    ray: str | None,
     aligned: bool,
     out: Path,
     threads: int,
@@ -186,7 +185,7 @@ def build(
         threads=threads,
         cleaning=Cleaning(tuple(sorted(set(keep))), longest),
         options=Options(factory, store),
-        engine=engine,
+        ray=ray,
         aligned=aligned,
     )
     corpora.report_bad_units(out)

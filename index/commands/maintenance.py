@@ -13,10 +13,10 @@ from index.commands.options import (
     FILE_PATH,
     INDEX_ARGUMENT,
     JSON_OPTION,
+    RAY_OPTION,
     THREADS_OPTION,
     Corpora,
     describe,
-    encoding,
     reading,
 )
 
@@ -27,7 +27,7 @@ from index.commands.options import (
 @click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
-@encoding
+@RAY_OPTION
 @THREADS_OPTION
 @JSON_OPTION
 def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
@@ -39,7 +39,7 @@ def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None: 
 @click.command()
 @INDEX_ARGUMENT
 @reading
-@encoding
+@RAY_OPTION
 @THREADS_OPTION
 @JSON_OPTION
 def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: ANN401

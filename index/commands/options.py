@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -19,7 +19,6 @@ from index.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
-    from index.build.job import Engine
     from index.storage.index_manifest import IndexManifest, LanguageEntry
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -160,35 +159,12 @@ def reading(command: Command) -> Command:
     return cast(Command, with_corpora)
 
 
-def encoding(command: Command) -> Command:
-    """Add the options for which machines encode; the command receives them as `engine`."""
-
-    @click.option(
-        "--engine",
-        "kind",
-        type=click.Choice(["local", "ray"]),
-        default="local",
-        show_default=True,
-        help="Where to encode: on this machine or on a Ray cluster; the index is the same.",
-    )
-    @click.option(
-        "--ray-address",
-        envvar="RAY_ADDRESS",
-        metavar="HOST:PORT",
-        help="The Ray cluster. [default: the one that this machine belongs to]",
-    )
-    @wraps(command)
-    def with_engine(
-        kind: Literal["local", "ray"],
-        ray_address: str | None,
-        **options: Any,  # noqa: ANN401 (those of the command)
-    ) -> object:
-        from index.build.job import LOCAL_ENGINE, Engine
-
-        engine: Engine = Engine(kind, ray_address or None) if kind == "ray" else LOCAL_ENGINE
-        return command(engine=engine, **options)
-
-    return cast(Command, with_engine)
+RAY_OPTION = click.option(
+    "--ray",
+    metavar="HOST:PORT",
+    help="Encode on this Ray cluster, or with auto on the one that this machine belongs to; the index is the "
+    "same. [default: on this machine]",
+)
 
 
 def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:

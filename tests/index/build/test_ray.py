@@ -17,7 +17,7 @@ import pytest
 from index.build import ray, reading
 from index.build.build_index import build_index
 from index.build.encoding import Shards
-from index.build.job import LOCAL_ENGINE, Engine, Job
+from index.build.job import Job
 from index.build.lexicon import detector_of
 from index.build.ray import RayPool, Setup
 from index.encoder.bundle import Bundle
@@ -29,7 +29,6 @@ from index.text.identification import Detector
 from tests.bundles import make_corpus
 from tests.waiting import until
 
-RAY = Engine("ray")
 WORKERS = 2
 
 
@@ -72,7 +71,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 @pytest.fixture
 def encoders(cluster: str, job: Job, detector: Detector) -> Iterator[RayPool]:
-    with RayPool(job, detector) as encoders:
+    with RayPool(job, detector, "auto") as encoders:
         assert isinstance(encoders, RayPool)
         yield encoders
 
@@ -96,7 +95,7 @@ def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    local = build_index(bundle, corpora, tmp_path / "local", engine=LOCAL_ENGINE)
+    local = build_index(bundle, corpora, tmp_path / "local")
     before = workers(encoders, tmp_path / "meeting")
     assert len(before) == WORKERS
     finished = 0
@@ -114,7 +113,7 @@ def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
             Timer(0.5, _kill_one, [sorted(before), killed]).start()
 
     monkeypatch.setattr(Shards, "finish", stopped_half_way)
-    made = build_index(bundle, corpora, tmp_path / "ray", engine=RAY)
+    made = build_index(bundle, corpora, tmp_path / "ray", ray="auto")
     assert finished == 40
     assert killed == [min(before)]
     assert made.files == local.files
@@ -138,7 +137,7 @@ def test_a_shard_that_kills_its_workers_is_given_up(
     cluster: str, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray, "TASK_RETRIES", 1)  # a try takes a second
-    with RayPool(job, detector) as encoders:
+    with RayPool(job, detector, "auto") as encoders:
         with pytest.raises(PassepartoutError, match=r"^Ray gave up a shard after 1 further tries .*$"):
             encoders.submit(_die, tmp_path / "tries").result()
         assert (tmp_path / "tries").read_text() == "xx"
@@ -173,10 +172,9 @@ def test_the_command_joins_a_cluster_by_its_address(
 ) -> None:
     files = make_corpus(tmp_path / "corpus")
     corpora = [word for code, path in files.items() for word in ("--corpus", f"{code}={path}")]
-    words = ["--encoder", bundle.folder, *corpora, "--out", tmp_path / "index", "--engine", "ray"]
+    words = ["--encoder", bundle.folder, *corpora, "--out", tmp_path / "index", "--ray", cluster]
     done = subprocess.run(
         [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", "1", "--json"],
-        env=os.environ | {"RAY_ADDRESS": cluster},
         capture_output=True,
         text=True,
         timeout=120,
@@ -211,5 +209,5 @@ def test_without_ray_the_error_says_what_to_install(
     job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UsageError, match=r"^--engine ray needs Ray: pip install 'passepartout\[ray\]'$"):
-        RayPool(job, detector).__enter__()
+    with pytest.raises(UsageError, match=r"^--ray needs Ray: pip install 'passepartout\[ray\]'$"):
+        RayPool(job, detector, "auto").__enter__()
