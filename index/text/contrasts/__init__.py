@@ -17,7 +17,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
-from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,9 +65,9 @@ def contrasts(
 
     A negation that only one of them has is a contrast. On other axes each must say what the other does not:
     "a man and a woman" does not exclude "a man". Within any one language other words are a contrast, too,
-    unless they are the `same`: exchanged ("in your arm", "in your leg") or added where all else is there
-    ("in a suit"); and so are the same words in other places or forms ("the dog bites the man"). Of languages
-    without a file only exchanges of longer words, places and forms are known.
+    unless they are the `same`: exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are
+    the same words in other places or forms ("the dog bites the man"). Of languages without a file only
+    exchanges of longer words, places and forms are known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -94,52 +93,18 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
     if asked == answered:
         return None
     partners = _partners(asked, answered, language, same)
-    back = {place: number for number, place in enumerate(partners) if place is not None}
-    forth: Partners = [back.get(place) for place in range(len(asked))]
-    left_out, added = _alone(asked, forth, language), _alone(answered, partners, language)
+    taken = {place for place in partners if place is not None}
+    left_out = [word for place, word in enumerate(asked) if place not in taken and says(word, language)]
+    added = [
+        word for word, place in zip(answered, partners, strict=True) if place is None and says(word, language)
+    ]
     if not left_out and not added:
         return _rearranged(asked, answered, partners, language)
-    if not (left_out and added) and language not in known_languages():
+    if left_out and added:
+        return Contrast(EXCHANGED, tuple(left_out), tuple(added))
+    if language not in known_languages():
         return None  # what is added may be "please", which only a file tells
-    axis = ADDED
-    if left_out and added:  # what is not in the same place may be another wording of the same
-        meeting = [
-            (one, other)
-            for one in left_out
-            for other in added
-            if any(map(eq, _gap(forth, one, len(answered)), _neighbours(partners, other)))
-        ]
-        if not meeting:
-            order = [place for place in partners if place is not None]
-            moved = len(asked) == len(answered) and order != sorted(order)
-            return Contrast(ORDER, tuple(asked), tuple(answered)) if moved else None
-        left_out, added = (sorted(set(places)) for places in zip(*meeting, strict=True))
-        axis = EXCHANGED
-    return Contrast(
-        axis, tuple(asked[place] for place in left_out), tuple(answered[place] for place in added)
-    )
-
-
-def _alone(sentence: Sequence[str], partners: Partners, language: str) -> list[int]:
-    """The places of the words that say something and have no partner."""
-    return [
-        place
-        for place, (word, partner) in enumerate(zip(sentence, partners, strict=True))
-        if partner is None and says(word, language)
-    ]
-
-
-def _neighbours(partners: Partners, place: int) -> tuple[int, int]:
-    """The places of the words with a partner around a word: before all words -1, after them their number."""
-    left = next((one for one in range(place - 1, -1, -1) if partners[one] is not None), -1)
-    right = next((one for one in range(place + 1, len(partners)) if partners[one] is not None), len(partners))
-    return left, right
-
-
-def _gap(partners: Partners, place: int, others: int) -> tuple[int | None, int | None]:
-    """Between which of the `others` a word would be if it had a partner: by the partners around it."""
-    left, right = _neighbours(partners, place)
-    return -1 if left < 0 else partners[left], others if right == len(partners) else partners[right]
+    return Contrast(ADDED, tuple(left_out), tuple(added))
 
 
 @lru_cache(WORDS_CACHED)
