@@ -5,7 +5,8 @@ other (`side` has left and right), and a value lists the words that say it. `*` 
 word, `$` after a word for the end of its clause. `negation` is an axis with one value. `ignore` lists phrases
 that say nothing of the kind although they contain such words ("good night", "no problem"), `affirmative`
 words that only look like negations (Czech "neděle", Sunday), `function` words that say nothing by themselves
-(articles, pronouns, "please"), `same` words that mean the same, as far as a sentence matters.
+(articles, pronouns, "please"), `relation` those of these that differ where both sentences have one (before,
+after), `same` words that mean the same, as far as a sentence matters.
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -24,10 +25,12 @@ from rapidfuzz.distance import Levenshtein
 
 from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words
-from index.text.number_words import may_have_number
+from index.text.number_words import may_have_number, numbers_in
 
-NEGATION, DUTY, ORDER, FORM, EXCHANGED, ADDED = "negation", "duty", "order", "form", "exchanged", "added"
-IGNORE, AFFIRMATIVE, FUNCTION, SAME = "ignore", "affirmative", "function", "same"
+NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
+ASKED, EXCHANGED, ADDED = "asked", "exchanged", "added"
+IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
+SAME = "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 NOTHING = "\0"  # in no cleaned text
@@ -63,11 +66,11 @@ def contrasts(
 ) -> list[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
-    A negation that only one of them has is a contrast. On other axes each must say what the other does not:
-    "a man and a woman" does not exclude "a man". Within any one language other words are a contrast, too,
-    unless they are the `same`: exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are
-    the same words in other places or forms ("the dog bites the man"). Of languages without a file only
-    exchanges of longer words, places and forms are known.
+    A negation that only one of them has is a contrast, and so is "when" within one language. On other axes
+    each must say what the other does not: "a man and a woman" does not exclude "a man". Within any one
+    language other words are a contrast, too, unless they are the `same`: exchanged ("in your arm", "in your
+    leg") or added ("in a suit"); and so are the same words in other places or forms ("the dog bites the
+    man"). Of languages without a file only exchanges of longer words, places and forms are known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -75,7 +78,7 @@ def contrasts(
         found = [
             Contrast(axis, _words(asked.get(axis, {})), _words(answered.get(axis, {})))
             for axis in sorted({*asked, *answered})
-            if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())))
+            if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
             # "must not" and "cannot" forbid alike.
             and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
         ]
@@ -94,17 +97,30 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
         return None
     partners = _partners(asked, answered, language, same)
     taken = {place for place in partners if place is not None}
-    left_out = [word for place, word in enumerate(asked) if place not in taken and says(word, language)]
-    added = [
-        word for word, place in zip(answered, partners, strict=True) if place is None and says(word, language)
-    ]
+    alone = [word for place, word in enumerate(asked) if place not in taken]
+    others = [word for word, place in zip(answered, partners, strict=True) if place is None]
+    left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
     if not left_out and not added:
+        before, after = ([word for word in rest if _relates(word, language)] for rest in (alone, others))
+        if before and after:
+            return Contrast(EXCHANGED, tuple(before), tuple(after))
+        if _count_of_numbers(question, language) != _count_of_numbers(answer, language):
+            return Contrast(ADDED, tuple(alone), tuple(others))
         return _rearranged(asked, answered, partners, language)
     if left_out and added:
         return Contrast(EXCHANGED, tuple(left_out), tuple(added))
     if language not in known_languages():
         return None  # what is added may be "please", which only a file tells
     return Contrast(ADDED, tuple(left_out), tuple(added))
+
+
+def _count_of_numbers(text: str, language: str) -> int:
+    return numbers_in(text, words(text, language), language).total()
+
+
+def _relates(word: str, language: str) -> bool:
+    """Whether a function word, such as a preposition, says how things are to each other."""
+    return language in known_languages() and _head(word) in _lexicon(language).relation
 
 
 @lru_cache(WORDS_CACHED)
@@ -252,8 +268,8 @@ def _exchanged(order: Sequence[int], changed: Collection[int]) -> list[int]:
     return []
 
 
-def _exclude(axis: str, asked: set[str], answered: set[str]) -> bool:
-    if axis == NEGATION:
+def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool) -> bool:
+    if axis == NEGATION or (axis == ASKED and one_language):
         return asked != answered
     return bool(asked - answered) and bool(answered - asked)
 
@@ -292,7 +308,7 @@ def _bare(clause: str) -> str:
 
 class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
-    and of each list of words that mean the same; the function words.
+    and of each list of words that mean the same; the function words, and those of them that are relations.
 
     Group n + 1 of the pattern of an axis finds the value number n that stands beside it.
     """
@@ -301,6 +317,7 @@ class Lexicon(NamedTuple):
     affirmative: re.Pattern[str]
     axes: Mapping[str, tuple[re.Pattern[str], Sequence[str]]]
     function: frozenset[str]
+    relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
 
 
@@ -310,14 +327,14 @@ def _lexicon(language: str) -> Lexicon:
     ignored, affirmative = (
         _pattern({name: axes.pop(name, [NOTHING])}, language)[0] for name in (IGNORE, AFFIRMATIVE)
     )
-    function = frozenset(axes.pop(FUNCTION))
+    function, relation = (frozenset(axes.pop(name)) for name in (FUNCTION, RELATION))
     same = [
         re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in synonyms.split()))
         for synonyms in axes.pop(SAME)
     ]
     axes[NEGATION] = {NEGATION: axes[NEGATION]}
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
-    return Lexicon(ignored, affirmative, patterns, function, same)
+    return Lexicon(ignored, affirmative, patterns, function, relation, same)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pattern[str], Sequence[str]]:

@@ -88,6 +88,8 @@ def test_no_contrast(question: str, answer: str) -> None:
         ("Good night!", "Good evening!", "exchanged"),
         ("No problem.", "Sure.", "exchanged"),
         ("A man and a woman dance.", "A man dances.", "added"),
+        ("Take the tablets.", "Take two of the tablets.", "added"),
+        ("Wait until the doctor is here.", "Wait before the doctor is here.", "exchanged"),
         ("We eat fish.", "Today we eat fish at home.", "added"),
     ],
 )
