@@ -438,8 +438,10 @@ class Translator:
 
     def _check(self, source: str, target: str) -> None:
         """Raise UnknownLanguageError for a pair that cannot be translated."""
+        if source not in self.word_indexes:
+            raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
         if source not in self._sources:
-            raise UnknownLanguageError(f"no source {source!r} here; there are: {listed(self._sources)}")
+            raise UnknownLanguageError(f"{source!r} is no source: the encoder does not know it")
         targets = [code for code in self.sentence_indexes if code != source]
         if target not in targets:
             raise UnknownLanguageError(
