@@ -99,22 +99,6 @@ for command in MAINTENANCE_COMMANDS:
     index.add_command(command)
 
 
-def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
-    if store is None:
-        return None
-    from index.vectors.milvus import parse
-
-    return parse(store).text
-
-
-def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) -> str | None:
-    if factory is not None:
-        from index.vectors.faiss import check_factory
-
-        check_factory(factory)
-    return factory
-
-
 @index.command()
 @ENCODER_OPTION
 @reading
@@ -135,14 +119,12 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
 @click.option(
     "--factory",
     metavar="STRING",
-    callback=_factory,
     help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
     "IVF1024,PQ128x4fs,RFlat. [default: chosen by their number]",
 )
 @click.option(
     "--store",
     metavar="milvus://HOST:PORT/NAME",
-    callback=_store,
     help="Where to keep sentence vectors: a Milvus server, or milvus://PATH/FILE.db for milvus-lite. "
     "[default: files]",
 )
@@ -177,7 +159,14 @@ def build(
     """Build a version of an index and make it the current one."""
     from index.build.build_index import build_index
     from index.encoder.bundle import open_bundle
+    from index.vectors.faiss import check_factory
 
+    if factory:
+        check_factory(factory)
+    if store:
+        from index.vectors.milvus import parse
+
+        store = parse(store).text
     manifest = build_index(
         open_bundle(folder),
         corpora.sources,
