@@ -30,6 +30,7 @@ UNKNOWN_CACHED = 1 << 12  # words with the vectors that the encoder makes of the
 # The cosine of words that mean the same: a third of the synonyms that we tried have it (photo, picture), of a
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
 SAME_MEANING = 0.65
+LEAST_MISSPELLED = 5  # letters of a word with one mistake: silk is not milk misspelled
 
 
 class WordIndex:
@@ -158,7 +159,8 @@ class WordIndex:
         and leg, get alike there.
         """
         if one not in self._rows or other not in self._rows:  # a rare word's vector says little
-            return DamerauLevenshtein.distance(one, other) <= max(len(one), len(other)) // 4
+            long = min(len(one), len(other)) >= LEAST_MISSPELLED
+            return long and DamerauLevenshtein.distance(one, other) <= 1  # prednisone, prednisolone: two
         vectors = self._unknown_vectors({one, other})
         return float(vectors[one] @ vectors[other]) >= SAME_MEANING
 

@@ -159,3 +159,6 @@ def test_words_mean_the_same_by_the_encoder_or_are_misspelled() -> None:
     assert not words.same_meaning("sunset", "midnight")
     assert words.same_meaning("sholder", "shoulder")
     assert not words.same_meaning("elder", "shoulder")
+    assert not words.same_meaning("silk", "milk")
+    assert not words.same_meaning("prednisone", "prednisolone")
+    assert not words.same_meaning("hypertension", "hypotension")

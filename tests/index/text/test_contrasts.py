@@ -39,6 +39,12 @@ def axes(question: str, source: str, answer: str, target: str) -> list[str]:
         ("The guest is here.", "The guests are here.", "form"),
         ("Where does it hurt?", "When does it hurt?", "asked"),
         ("You may drink something.", "You must drink something.", "duty"),
+        ("Can you eat?", "Do you want to eat?", "duty"),
+        ("Will it hurt?", "Did it hurt?", "tense"),
+        ("I had a fever.", "I have a fever.", "tense"),
+        ("I need the doctor.", "I like the doctor.", "exchanged"),
+        ("Take it once.", "Take it now.", "exchanged"),
+        ("All children are here.", "Some children are here.", "exchanged"),
     ],
 )
 def test_opposites_within_a_language(question: str, answer: str, axis: str) -> None:
@@ -76,6 +82,8 @@ def test_opposites_across_languages(question: str, target: str, answer: str, axi
         ("Two kittens drink milk.", "Two kittens are drinking milk."),
         ("The doctor is here.", "The physician is here."),
         ("The dog sleps here.", "The dog sleeps here."),
+        ("Is there a toilet?", "Do you have a toilet?"),
+        ("Do you have any pain?", "Do you have some pain?"),
     ],
 )
 def test_no_contrast(question: str, answer: str) -> None:
