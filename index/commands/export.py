@@ -83,7 +83,7 @@ def _write_tsv(path: Path, units: _Counted, source: str) -> None:
 
 
 def _write_tmx(path: Path, units: _Counted, source: str) -> None:
-    from index.formats.tmx import write
+    from index.formats.markup.tmx import write
 
     with path.open("wb") as file:
         write(file, units, source)

@@ -1,1 +1,1 @@
-"""Corpus formats, one in each file; registry.py lists them by name and extension."""
+"""Corpus formats, one in each file, those with tags in markup/; registry.py lists them by name."""

@@ -22,7 +22,7 @@ MARKS_A_TEXT = 12  # more than ordinary documents have
 
 @dataclass(frozen=True)
 class Format:
-    """A format of corpora: what names it, and the module of this folder that reads and fills it.
+    """A format of corpora: what names it, and the module below this folder that reads and fills it.
 
     A module's `reader(path, language)`, for tables also (columns), yields sentences; one of a format that
     `fills` has an `open_document(content, label, target)`. A `keyed` format is an object of the module with
@@ -63,31 +63,44 @@ FORMATS = {
         Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
         Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
         Format("parquet", (".parquet",), table=True),
-        Format("tmx", (".tmx",), root="tmx", fills=True, marks=XML_MARKS),
-        Format("xliff", XLIFF_EXTENSIONS, root="xliff", fills=True, marks=XML_MARKS),
+        Format("tmx", (".tmx",), "markup.tmx", root="tmx", fills=True, marks=XML_MARKS),
+        Format("xliff", XLIFF_EXTENSIONS, "markup.xliff", root="xliff", fills=True, marks=XML_MARKS),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),
         Format("json", (".json", ".arb"), "json_strings", keyed="FORMAT", fills=True, marks=JSON_MARKS),
         Format("xcstrings", (".xcstrings",), fills=True, marks=JSON_MARKS),
         Format("yaml", (".yaml", ".yml"), "yaml_strings", keyed="FORMAT", fills=True),
-        Format("android", (), "xml_strings", root="resources", keyed="ANDROID", fills=True, marks=XML_MARKS),
         Format(
-            "stringsdict", (".stringsdict",), "xml_strings", keyed="STRINGSDICT", fills=True, marks=XML_MARKS
+            "android",
+            (),
+            "markup.strings",
+            root="resources",
+            keyed="ANDROID",
+            fills=True,
+            marks=XML_MARKS,
         ),
-        Format("resx", (".resx",), "xml_strings", keyed="RESX", fills=True, marks=XML_MARKS),
+        Format(
+            "stringsdict",
+            (".stringsdict",),
+            "markup.strings",
+            keyed="STRINGSDICT",
+            fills=True,
+            marks=XML_MARKS,
+        ),
+        Format("resx", (".resx",), "markup.strings", keyed="RESX", fills=True, marks=XML_MARKS),
         Format("strings", (".strings",), "text_strings", keyed="APPLE", fills=True),
         Format("properties", (".properties",), "text_strings", keyed="PROPERTIES", fills=True),
         Format("subtitles", (".srt", ".vtt"), "text_strings", keyed="SUBTITLES", fills=True),
         Format(
             "html",
             (".html", ".htm"),
-            "html_text",
+            "markup.html",
             root="html",
             grouped=False,
             fills=True,
             marks=XML_MARKS,
         ),
-        Format("docx", (".docx",), "office", grouped=False, fills=True, packed=True),
-        Format("xlsx", (".xlsx",), "office", "read_table", table=True, fills=True, packed=True),
+        Format("docx", (".docx",), "markup.office", grouped=False, fills=True, packed=True),
+        Format("xlsx", (".xlsx",), "markup.office", "read_table", table=True, fills=True, packed=True),
     )
 }
 FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
@@ -117,7 +130,7 @@ def format_of(source: Source) -> Format:
         return FORMATS[source.format]
     last = next(reversed(plain_suffixes(source.path)), "")
     if last == ".xml":
-        from index.formats.xml import root_of
+        from index.formats.markup.xml import root_of
 
         with open_stream(source.path) as file:
             root = root_of(file.read(READ_BYTES))
@@ -163,7 +176,7 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
     """
     form = FORMAT_OF_EXTENSION.get(suffix_of(name))
     if suffix_of(name) == ".xml":
-        from index.formats.xml import root_of
+        from index.formats.markup.xml import root_of
 
         form = FORMAT_OF_ROOT.get(root_of(content[:READ_BYTES]))
     if form is None or not form.fills:

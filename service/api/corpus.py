@@ -14,7 +14,7 @@ from starlette.responses import Response
 from index.answers.concordance import TOPIC, Occurrence, concordance, phrases
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
-from index.formats.office import check_tags
+from index.formats.markup.office import check_tags
 from index.formats.registry import Source, read, suffix_of
 from index.formats.sentence import Sentence
 from index.text.normalisation import clean

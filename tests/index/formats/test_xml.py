@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import CorpusError
-from index.formats import tmx
+from index.formats.markup import tmx
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
 

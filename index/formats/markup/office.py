@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from index.errors import CorpusError, UsageError
-from index.formats import xml
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
+from index.formats.markup import xml
 from index.formats.rows import AS_NAMED, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import read_whole

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
-from index.formats import inline, xml
 from index.formats.document import Document, Edit, Filling
+from index.formats.markup import inline, xml
 from index.formats.sentence import (
     BadUnit,
     Sentence,

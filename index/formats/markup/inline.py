@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from index.formats.document import Charset, Edit, Filling, Unit
+from index.formats.markup.xml import CODE_ELEMENTS, Element, escaped
 from index.formats.sentence import CODES
-from index.formats.xml import CODE_ELEMENTS, Element, escaped
 from index.text.placeables import placeables
 
 _SHORT_TAG = re.compile(r"</?[a-z]+[\w.:-]*/?>")

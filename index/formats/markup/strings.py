@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from index.formats import xml
 from index.formats.document import Charset
 from index.formats.keyed import Contents, Keyed, String
+from index.formats.markup import xml
 
 _TAG = re.compile(r"<[^<>]+>")
 _ANDROID_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from index.formats import inline, xml
 from index.formats.document import Document, Edit, Filling, check_target
+from index.formats.markup import inline, xml
 from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated, local_group, whole
 
 UNITS = ("trans-unit", "unit")
