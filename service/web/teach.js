@@ -10,7 +10,7 @@ const STORAGE_PREFIX = "teach:"; // followed by the language code: the key of wh
 
 const SEARCH_PAUSE = 300; // milliseconds after the last letter of a search
 
-const state = { first: [], pictures: [], shown: 0, code: "", typed: {}, emoji: {} };
+const state = { first: [], pictures: [], shown: 0, code: "", typed: {} };
 const part = {};
 
 // taught: called when the index has one more language.
@@ -29,7 +29,8 @@ export function teachView(languages, taught) {
   part.going = element("div", { class: "going" });
   part.trying = element("section", { class: "view", hidden: "" });
   part.dictionary = element("section", { class: "dictionary" });
-  part.code.addEventListener("input", recall);
+  part.code.addEventListener("input", check);
+  part.code.addEventListener("change", recall);
   let pause;
   part.search.addEventListener("input", () => {
     clearTimeout(pause);
@@ -65,17 +66,17 @@ export async function beginTeaching() {
 
 async function load(path) {
   part.status.textContent = "Looking …";
+  const loading = state.loading = new AbortController();
   try {
-    const { results } = await ask(path);
+    const { results } = await ask(path, null, loading.signal);
     part.status.textContent = results.length ? "" : "The encoder of this index carries no pictures to teach with.";
     show(results);
   } catch (error) {
-    part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;
+    if (!loading.signal.aborted) part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;
   }
 }
 
 function show(pictures) {
-  for (const { picture, emoji } of pictures) state.emoji[picture] = emoji;
   Object.assign(state, { pictures, shown: 0 });
   part.cards.replaceChildren();
   showMore();
@@ -83,6 +84,7 @@ function show(pictures) {
 
 async function search() {
   const text = part.search.value.trim();
+  state.loading?.abort(); // what is typed last counts
   if (!text) return show(state.first);
   await load(`teach/pictures?${new URLSearchParams({ like: text })}`);
 }
@@ -121,12 +123,16 @@ function keep() {
   }
 }
 
+// Says at once that a language is here already.
+function check() {
+  const known = state.languages.find(({ code }) => code === part.code.value.trim());
+  part.told.textContent = known ? `${known.name} (${known.code}) is here already: give the code of another language.` : "";
+}
+
 // Shows the lines of the language whose code was entered. If it has none, what was typed is taken for its own.
 function recall() {
   const code = LANGUAGE_CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
-  const known = state.languages.find((language) => language.code === code);
-  part.told.textContent = known ? `${known.name} (${code}) is here already: give the code of another language.` : "";
-  if (!code || known || code === state.code) return;
+  if (!code || part.told.textContent || code === state.code) return;
   let kept = {};
   try {
     kept = JSON.parse(localStorage.getItem(STORAGE_PREFIX + code)) ?? {};
@@ -153,9 +159,10 @@ function count() {
     element("figcaption", { dir: "auto", lang: state.code }, element("strong", {}, name), phrase))));
 }
 
-// What was typed, picture by picture.
+// What was typed, picture by picture, which is named by the code points of its emoji.
 function named() {
-  return Object.entries(state.typed).map(([picture, [name, phrase]]) => ({ picture, emoji: state.emoji[picture] ?? "", name: name.trim(), phrase: phrase.trim() }))
+  const emoji = (picture) => String.fromCodePoint(...picture.split("/")[1].split("-").map((point) => parseInt(point, 16)), 0xfe0f);
+  return Object.entries(state.typed).map(([picture, [name, phrase]]) => ({ emoji: emoji(picture), name: name.trim(), phrase: phrase.trim() }))
     .filter(({ name, phrase }) => name || phrase);
 }
 
