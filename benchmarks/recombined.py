@@ -47,5 +47,7 @@ def encoded(bundle: Path, texts: Sequence[str], threads: int = 1) -> Vectors:
     vectors = np.empty((len(texts), encoder.dimension), np.float32)
     with Progress(len(texts), unit="sentences", label="encode") as bar:
         for start in range(0, len(texts), CHUNK):
-            vectors[start : start + CHUNK] = encoder.encode(texts[start : start + CHUNK], 64, bar.advance)
+            part = encoder.encode(texts[start : start + CHUNK])
+            vectors[start : start + CHUNK] = part
+            bar.advance(len(part))
     return vectors

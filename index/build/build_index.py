@@ -70,7 +70,6 @@ def build_index(
     out: Path,
     *,
     threads: int = 1,
-    batch_size: int = 64,
     cleaning: Cleaning = DEFAULT_CLEANING,
     options: Options = DEFAULT_OPTIONS,
     ray: str | None = None,
@@ -93,17 +92,10 @@ def build_index(
         ]
     corpus = Corpus(sources, bundle.manifest.languages, bundle.name)
     plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
-    return run_plan(bundle, plan, out, threads, batch_size, ray)
+    return run_plan(bundle, plan, out, threads, ray)
 
 
-def run_plan(
-    bundle: Bundle,
-    plan: Plan,
-    out: Path,
-    threads: int,
-    batch_size: int = 64,
-    ray: str | None = None,
-) -> IndexManifest:
+def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
         from index.vectors.milvus import connect, parse  # pymilvus is an extra
@@ -116,7 +108,7 @@ def run_plan(
             if plan.base and plan.base != current(out):
                 raise OutdatedError(f"{out}: another version is served now: repeat the command")
             # One thread, so that the vectors do not depend on the number of cores.
-            job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads, batch_size)
+            job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
             return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
     except (OSError, sqlite3.Error) as error:
         raise BundleError(

@@ -18,7 +18,7 @@ from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex, words_of
 from index.build.probes import Pair, Probes, encoded, reworded, scenes
-from index.confidence.models import Confidence, Model, Models, calibration_error, fit, risk_coverage
+from index.confidence.models import Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Tokens
@@ -339,7 +339,6 @@ def fit_confidence(
         source=source,
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
-        curve=risk_coverage(chances[chosen], table["right"][chosen]),
         sentence=(fit_choice(table), _fit(table.take(first), PLAIN)),
         paraphrase=(encoder.paraphrase,),
         word=encoder.word,

@@ -46,8 +46,8 @@ class Encoded(NamedTuple):
 class Worker:
     """Encodes shards in one process."""
 
-    def __init__(self, encoder: TextEncoder, detector: Detector, batch_size: int) -> None:
-        self.encoder, self.detector, self.batch_size = encoder, detector, batch_size
+    def __init__(self, encoder: TextEncoder, detector: Detector) -> None:
+        self.encoder, self.detector = encoder, detector
 
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> Encoded:
         """Encode texts of the language `code`, except foreign ones if `check_language`."""
@@ -61,7 +61,7 @@ class Worker:
                 foreign[row] = chances.get(fasttext_name(code), 0.0) < FASTTEXT_FOREIGN
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
         kept = np.flatnonzero(~foreign)
-        encoded = self.encoder.encode_tokens(tokens.take(kept), self.batch_size)
+        encoded = self.encoder.encode_tokens(tokens.take(kept))
         vectors[kept] = self.encoder.as_taught(code, [texts[row] for row in kept.tolist()], encoded)
         return Encoded(foreign.tolist(), vectors)
 
@@ -88,12 +88,12 @@ class Pool:
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
         """Encode texts of the language `code`, except foreign ones if `check_language`.
 
-        The future raises what encoding does; see `result_of` for a process that died.
+        The future raises what encoding does; see `result` for a process that died.
         """
         if self._worth_processes(texts):
             return self._processes().submit(_encode, code, texts, check_language)
         if self._worker is None:
-            self._worker = Worker(self._job.encoder, self.detector, self._job.batch_size)
+            self._worker = Worker(self._job.encoder, self.detector)
         return done(self._worker.encode(code, texts, check_language))
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
@@ -101,6 +101,16 @@ class Pool:
         if self._worth_processes(texts):
             return self._processes().submit(count_words, texts, code)
         return done(count_words(texts, code))
+
+    def result(self, future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
+        """Wait for the result of a future. Raises PassepartoutError if a process of the pool died."""
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            raise PassepartoutError(
+                "a process of the build died (killed, or out of memory): repeat the command, with fewer "
+                "--threads if memory is short; what is encoded is kept"
+            ) from error
 
     def _worth_processes(self, texts: Sequence[str]) -> bool:
         return bool(self._executor) or (self._job.threads > 1 and len(texts) > TEXTS_WITHOUT_PROCESSES)
@@ -111,7 +121,7 @@ class Pool:
                 self._job.threads,
                 multiprocessing.get_context("spawn"),
                 _start,
-                (self._job.bundle, self.detector, self._job.batch_size),
+                (self._job.bundle, self.detector),
             )
         return self._executor
 
@@ -121,17 +131,6 @@ def done(value: Any) -> "Future[Any]":  # noqa: ANN401 (of any type)
     future: Future[Any] = Future()
     future.set_result(value)
     return future
-
-
-def result_of(future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
-    """Wait for the result of a future. Raises PassepartoutError if a process of the pool died."""
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise PassepartoutError(
-            "a process of the build died (killed, or out of memory): repeat the command, with fewer "
-            "--threads if memory is short; what is encoded is kept"
-        ) from error
 
 
 class Shard(NamedTuple):
@@ -170,7 +169,7 @@ class Shards:
         if stored := self._stored(digest, len(texts)):
             return Shard(digest, lambda: stored)
         future = self._pool.encode(self._code, texts, check_language)
-        return Shard(digest, lambda: result_of(future))
+        return Shard(digest, lambda: self._pool.result(future))
 
     def add(self, vectors: Vectors) -> None:
         """Append vectors that were not encoded here."""
@@ -226,12 +225,12 @@ def _entries(journal: Path) -> list[dict[str, Any]]:
 _worker: Worker
 
 
-def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
+def _start(bundle: Bundle, detector: Detector) -> None:
     global _worker
     # Otherwise a pool's processes would wait for ever if their parent was killed.
     when_parent_ends(lambda: os._exit(1))
     # One thread each: there are as many processes as cores, and the vectors don't depend on their number.
-    _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
+    _worker = Worker(TextEncoder(bundle, threads=1), detector)
 
 
 def _encode(code: str, texts: Sequence[str], check_language: bool) -> Encoded:

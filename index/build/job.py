@@ -13,7 +13,7 @@ from index.encoder.text_encoder import TextEncoder
 
 @dataclass(frozen=True)
 class Job:
-    """A running build: `threads` cores, `batch_size` sentences encoded at a time.
+    """A running build, on `threads` cores.
 
     Files to publish are in `work`; `parts` has the vectors from which a killed build goes on.
     """
@@ -23,7 +23,6 @@ class Job:
     bundle: Bundle
     encoder: TextEncoder
     threads: int = 1
-    batch_size: int = 64
 
     def path(self, name: str) -> Path:
         """The path of a file to publish."""

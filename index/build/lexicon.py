@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
-from index.build.encoding import Pool, result_of
+from index.build.encoding import Pool
 from index.build.job import Job, save_array
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
@@ -32,9 +32,9 @@ def word_counts(job: Job, code: str, pool: Pool) -> Counter[str]:
     for texts in texts_of(job, code, SENTENCES_COUNTED):
         pending.append(pool.count(texts.to_pylist(), code))
         if len(pending) > pool.ahead:
-            counts.update(result_of(pending.popleft()))
+            counts.update(pool.result(pending.popleft()))
     for future in pending:
-        counts.update(result_of(future))
+        counts.update(pool.result(future))
     return counts
 
 

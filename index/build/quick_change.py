@@ -38,7 +38,6 @@ from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.segments import ADDED, Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
-BATCH_SIZE = 64  # sentences encoded at a time
 NEAR_SOUGHT = 8  # sentences among which a duplicate is sought: its vector is the same
 
 Added = Mapping[str, Sequence[tuple[str, Sentence]]]  # language -> (file, sentence)
@@ -82,7 +81,7 @@ def change_quickly(
             raise OutdatedError(f"{index}: another version is served now: repeat the command")
         encoder = TextEncoder(bundle)
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
-        worker = Worker(encoder, Detector(manifest.detects, table, manifest.languages), BATCH_SIZE)
+        worker = Worker(encoder, Detector(manifest.detects, table, manifest.languages))
         entries, replaced = dict(manifest.languages), set[str]()
         for code, base in previous.items():
             if len(base.deleted) or len(base.replaced) or code in added:

@@ -8,7 +8,6 @@ builder, and only need the same software.
 """
 
 import os
-import re
 import socket
 import sys
 import tempfile
@@ -16,7 +15,6 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import redirect_stdout
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +23,7 @@ from index.build.encoding import Encoded, Pool, Worker
 from index.build.job import Job
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import PassepartoutError, UsageError
+from index.errors import PassepartoutError
 from index.storage.manifest import MANIFEST_NAME
 from index.text.identification import Detector
 from index.words.vocabulary import count_words
@@ -33,9 +31,6 @@ from index.words.vocabulary import count_words
 TASK_RETRIES = 3  # of a task whose worker died
 MOST_AHEAD = 256  # shards under way: bounds what their vectors take in the object store
 CONNECT_SECONDS = 5.0  # within which a cluster must accept a connection; Ray itself would try for a minute
-CLUSTER_ADDRESS = re.compile(
-    r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto"
-)
 # Read by Ray when it is imported; what the user has set stays. If something other than Ray listens there,
 # give up after half a minute instead of ten.
 ENVIRONMENT = {
@@ -51,15 +46,14 @@ class Setup(NamedTuple):
 
     files: dict[str, bytes]
     detector: Detector
-    batch_size: int
     software: dict[str, str]
 
     @classmethod
-    def of(cls, bundle: Bundle, detector: Detector, batch_size: int) -> "Setup":
+    def of(cls, bundle: Bundle, detector: Detector) -> "Setup":
         """Read the files of a bundle."""
         names = (MANIFEST_NAME, *bundle.manifest.files)
         files = {name: (bundle.folder / name).read_bytes() for name in names}
-        return cls(files, detector, batch_size, {name: version(name) for name in SOFTWARE})
+        return cls(files, detector, {name: version(name) for name in SOFTWARE})
 
     def worker(self) -> Worker:
         """Make the worker of this process. PassepartoutError if its software differs from the builder's."""
@@ -74,14 +68,13 @@ class Setup(NamedTuple):
                 path = Path(folder) / name
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(content)
-            return Worker(TextEncoder(open_bundle(Path(folder))), self.detector, self.batch_size)
+            return Worker(TextEncoder(open_bundle(Path(folder))), self.detector)
 
 
 class RayPool(Pool):
-    """Encodes on the Ray cluster at `address`, or at "auto" on the one that this machine belongs to.
+    """Encodes on the Ray cluster at `address`, HOST:PORT, or at "auto" on the one that this machine is in.
 
-    Raises UsageError if Ray is not installed or the address is invalid, PassepartoutError for a cluster that
-    does not answer.
+    Raises PassepartoutError for a cluster that does not answer.
     """
 
     def __init__(self, job: Job, detector: Detector, address: str) -> None:
@@ -89,7 +82,12 @@ class RayPool(Pool):
         self._address = address
 
     def __enter__(self) -> "RayPool":
-        ray = self._ray = _import(self._address)
+        _check(self._address)
+        for name, value in ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        import ray  # an extra
+
+        self._ray: Any = ray
         self._shared = bool(ray.is_initialized())
         # Ray reports dead workers on standard output, which may be read by a program (--json).
         with redirect_stdout(sys.stderr):
@@ -104,7 +102,7 @@ class RayPool(Pool):
         cores = max(1, int(ray.cluster_resources().get("CPU", 0)))
         self.ahead, self._key = min(2 * cores, MOST_AHEAD), uuid.uuid4().hex
         # In a list, so that Ray passes the reference on and not the files.
-        self._setups = [ray.put(Setup.of(self._job.bundle, self.detector, self._job.batch_size))]
+        self._setups = [ray.put(Setup.of(self._job.bundle, self.detector))]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -120,50 +118,35 @@ class RayPool(Pool):
         return self.submit(count_words, texts, code)
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
-        """Call a function on a worker. The future raises PassepartoutError if workers keep dying."""
-        future: Future[Any] = Future()
+        """Call a function on a worker."""
         remote = self._ray.remote(num_cpus=1, max_retries=TASK_RETRIES, retry_exceptions=False)
-        remote(function).remote(*values).future().add_done_callback(partial(_hand_on, future))
+        future: Future[Any] = remote(function).remote(*values).future()
         return future
 
-
-def _hand_on(future: "Future[Any]", done: "Future[Any]") -> None:
-    from ray.exceptions import RayError, RayTaskError
-
-    error = done.exception()
-    if isinstance(error, RayTaskError):  # the function's own, with the worker's traceback in its text
-        error = error.cause if isinstance(error.cause, PassepartoutError) else error
-    elif isinstance(error, RayError):
-        error = PassepartoutError(
-            f"Ray gave up a shard after {TASK_RETRIES} further tries ({type(error).__name__}): look into the "
-            "cluster's logs, then repeat the command; what is encoded is kept"
-        )
-    if error is None:
-        future.set_result(done.result())
-    else:
-        future.set_exception(error)
-
-
-def _import(address: str) -> Any:  # noqa: ANN401 (Ray is an extra)
-    """Import Ray, with its environment set, if a cluster accepts connections at the address."""
-    match = CLUSTER_ADDRESS.fullmatch(address)
-    if match is None:
-        raise UsageError(f"{address!r} is not a Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
-    if match["host"] is not None:
-        there = match["host"].strip("[]"), int(match["port"])
+    def result(self, future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
+        """See Pool.result. PassepartoutError if workers keep dying."""
+        errors = self._ray.exceptions
         try:
-            socket.create_connection(there, CONNECT_SECONDS).close()
-        except (OSError, OverflowError) as error:
+            return future.result()
+        except errors.RayTaskError as error:  # the function's own, with the worker's traceback in its text
+            raise (error.cause if isinstance(error.cause, PassepartoutError) else error) from None
+        except errors.RayError as error:
             raise PassepartoutError(
-                f"no Ray cluster at {address} ({error}): start one with `ray start --head`"
+                f"Ray gave up a shard after {TASK_RETRIES} further tries ({type(error).__name__}): look into "
+                "the cluster's logs, then repeat the command; what is encoded is kept"
             ) from error
-    for name, value in ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
+
+
+def _check(address: str) -> None:
+    """PassepartoutError unless something accepts connections at an address."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        import ray
-    except ImportError:
-        raise UsageError("--ray needs Ray: pip install 'passepartout[ray]'") from None
-    return ray
+        if address != "auto":
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise PassepartoutError(
+            f"no Ray cluster at {address} ({error}): give HOST:PORT or auto, or run `ray start --head`"
+        ) from error
 
 
 _workers: dict[str, Worker] = {}  # at most one

@@ -1,1 +1,1 @@
-"""The commands `passepartout bundle encode` and `index ...`, which import what they need when they run."""
+"""The commands `passepartout index ...` and `translate-file`, which import what they need when they run."""

@@ -1,12 +1,10 @@
-"""Commands: `passepartout bundle encode`, `index build | info | verify | export`."""
+"""Commands: `passepartout index build | info | verify | export`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -23,71 +21,9 @@ from index.commands.options import (
     describe,
     reading,
 )
-from index.errors import CorpusError, UnknownLanguageError, listed
 from index.storage.options import CLEANING_RULES, Cleaning, Options, Rule
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
-if TYPE_CHECKING:
-    from index.encoder.bundle import Precision
-
-BATCH_SIZE = 64
-
-
-@click.command()
-@ENCODER_OPTION
-@click.option(
-    "--language", help="The language of the text, one of the bundle's; needed for one that it was taught."
-)
-@click.option(
-    "--input", "source", type=FILE_PATH, help="Text file, one sentence per line. [default: standard input]"
-)
-@click.option(
-    "--output",
-    type=FILE_PATH,
-    required=True,
-    help="The .npy file to write: float32, shape (lines, dimensions).",
-)
-@click.option(
-    "--precision", type=click.Choice(["auto", "fp32", "int8", "int4"]), default="auto", show_default=True
-)
-@THREADS_OPTION
-def encode(
-    folder: Path,
-    language: str | None,
-    source: Path | None,
-    output: Path,
-    precision: Precision | Literal["auto"],
-    threads: int,
-) -> None:
-    """Turn sentences into unit vectors; row i is line i, empty lines included."""
-    import numpy as np
-
-    from index.encoder.bundle import open_bundle
-    from index.encoder.text_encoder import TextEncoder
-    from index.progress import Progress
-    from index.storage.files import output_file
-
-    bundle = open_bundle(folder)
-    if language is not None and language not in bundle.manifest.languages:
-        known = listed(bundle.manifest.languages)
-        raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
-    encoder = TextEncoder(bundle, precision=precision, threads=threads)
-    lines = _lines(source)
-    with Progress(len(lines), unit="sentences", label="encode") as bar:
-        vectors = encoder.encode(lines, BATCH_SIZE, bar.advance, language=language or "")
-    with output_file(output) as draft, draft.open("wb") as file:
-        np.save(file, vectors, allow_pickle=False)
-
-
-def _lines(source: Path | None) -> list[str]:
-    from index.formats.txt import read_txt
-
-    if source is not None:
-        return [text for _, text in read_txt(source)]
-    try:
-        return [line.decode("utf-8").rstrip("\r\n") for line in sys.stdin.buffer]
-    except UnicodeDecodeError as error:
-        raise CorpusError("standard input is not UTF-8: convert it first") from error
 
 
 @click.group()
@@ -186,20 +122,11 @@ def build(
 @click.option(
     "--out", type=FILE_PATH, required=True, help="The file to write: .tmx or .tsv; --corpus can read it back."
 )
-@click.option(
-    "--dictionary", "pair", metavar="FROM-TO", help="Write words and their translations instead, as TSV."
-)
-@click.option(
-    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Translations per word."
-)
-def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
-    """Write the sentences of an index, with their translations beside them, or write a dictionary."""
-    from index.commands.export import export_dictionary, export_index
+def export(folder: Path, out: Path) -> None:
+    """Write the sentences of an index, with their translations beside them."""
+    from index.commands.export import export_index
 
-    if pair is None:
-        click.echo(f"{out}: {export_index(folder, out)} sentences")
-    else:
-        click.echo(f"{out}: {export_dictionary(folder, pair, out, count)} translations")
+    click.echo(f"{out}: {export_index(folder, out)} sentences")
 
 
 @index.command()

@@ -13,7 +13,6 @@ RIDGE = 1e-3  # a question: keeps separable answers from driving the weights to 
 LEAST_RIDGE = 1e-2
 STEPS = 100  # of Newton's method
 BINS = 10  # of the calibration error
-SHARES = tuple(step / 10 for step in range(1, 11))  # of a risk-coverage curve
 
 Columns = Mapping[str, NDArray[np.floating]]
 
@@ -51,16 +50,6 @@ _HIGHER_IS_SURER = Model(weights={"score": 1.0}, bias=0.0, n=0)
 UNFITTED = Models(sentence=_HIGHER_IS_SURER, paraphrase=_HIGHER_IS_SURER, word=_HIGHER_IS_SURER)
 
 
-class CurvePoint(BaseModel):
-    """If only the `coverage` most confident answers are given, at `confidence` or more, `risk` are wrong."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    coverage: float = Field(ge=0, le=1)
-    confidence: float = Field(ge=0, le=1)
-    risk: float = Field(ge=0, le=1)
-
-
 class Confidence(BaseModel):
     """The models of an index, and on what those of sentences were fitted.
 
@@ -77,7 +66,6 @@ class Confidence(BaseModel):
     source: Literal["aligned", "scenes", "encoder"] = "encoder"
     n: int = Field(default=0, ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
-    curve: tuple[CurvePoint, ...] = ()
     sentence: tuple[Model, ...] = Field(min_length=1)
     paraphrase: tuple[Model, ...] = Field(min_length=1)
     word: Model
@@ -176,17 +164,3 @@ def calibration_error(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> 
         if inside.any():
             total += abs(float(right[inside].mean()) - float(chance[inside].mean())) * float(inside.mean())
     return total
-
-
-def risk_coverage(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[CurvePoint, ...]:
-    """The risk-coverage curve in steps of a tenth (El-Yaniv and Wiener 2010).
-
-    `chance` (n,): the confidences; `right` (n,): which answers are right.
-    """
-    order = np.argsort(-chance, kind="stable")
-    points = []
-    for share in SHARES:
-        kept = order[: max(1, round(share * len(order)))]
-        risk = float(1 - right[kept].mean())
-        points.append(CurvePoint(coverage=share, confidence=float(chance[kept[-1]]), risk=risk))
-    return tuple(points)

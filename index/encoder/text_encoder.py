@@ -1,7 +1,7 @@
 """TextEncoder: sentences to unit vectors with ONNX Runtime and tokenizers; no torch."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from index.errors import DamagedError, UsageError
 from index.text.pre_tokens import Tokens
 
 GRAPH_INPUTS = ("input_ids", "attention_mask")
+BATCH_SIZE = 64  # texts encoded at a time
 GRAPH_OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
 
 
@@ -49,20 +50,12 @@ class TextEncoder:
         """The token ids of each text, without special tokens; each is below `vocabulary`."""
         return self.tokenizer.words(texts)
 
-    def encode(
-        self,
-        texts: Sequence[str],
-        batch_size: int = 64,
-        progress: Callable[[int], None] | None = None,
-        *,
-        language: str = "",
-    ) -> Vectors:
+    def encode(self, texts: Sequence[str], *, language: str = "") -> Vectors:
         """Encode texts as (n, d) float32 unit rows.
 
-        `language`, that of all texts, matters only if the encoder was taught it afterwards. `progress` is
-        called after each batch with its number of texts.
+        `language`, that of all texts, matters only if the encoder was taught it afterwards.
         """
-        vectors = self.encode_tokens(Tokens.of(self.tokenizer.encode(texts)), batch_size, progress)
+        vectors = self.encode_tokens(Tokens.of(self.tokenizer.encode(texts)))
         return self.as_taught(language, texts, vectors)
 
     def as_taught(self, language: str, texts: Sequence[str], vectors: Vectors) -> Vectors:
@@ -70,26 +63,22 @@ class TextEncoder:
         taught = self._taught.get(language)
         return taught(texts, vectors) if taught else vectors
 
-    def encode_tokens(
-        self, tokens: Tokens, batch_size: int = 64, progress: Callable[[int], None] | None = None
-    ) -> Vectors:
+    def encode_tokens(self, tokens: Tokens) -> Vectors:
         """Encode tokenised texts as (n, d) unit rows.
 
         Texts of similar length share a batch, so that little padding is needed. A row does not depend on the
         other rows of its batch.
         """
-        if 0 < len(tokens) <= batch_size and not progress:
+        if 0 < len(tokens) <= BATCH_SIZE:
             return self._run(tokens)
         vectors = np.empty((len(tokens), self.dimension), np.float32)
         order = np.argsort(tokens.lengths, kind="stable")
         ordered, begin = tokens.take(order), 0
-        for start in range(0, len(order), batch_size):
-            rows, lengths = (column[start : start + batch_size] for column in (order, ordered.lengths))
+        for start in range(0, len(order), BATCH_SIZE):
+            rows, lengths = (column[start : start + BATCH_SIZE] for column in (order, ordered.lengths))
             end = begin + int(lengths.sum())
             vectors[rows] = self._run(Tokens(ordered.ids[begin:end], lengths))
             begin = end
-            if progress:
-                progress(len(rows))
         return vectors
 
     def _run(self, tokens: Tokens) -> Vectors:
@@ -115,8 +104,7 @@ def _graph(bundle: Bundle, precision: Precision) -> Path:
     path = bundle.graph(precision)
     if path is None:
         raise UsageError(
-            f"{bundle.folder} has no {BITS[precision]}-bit encoder: "
-            f"use --precision {bundle.manifest.precision}"
+            f"{bundle.folder} has no {BITS[precision]}-bit encoder: use {bundle.manifest.precision}"
         )
     return path
 

@@ -85,11 +85,3 @@ def family_of(path: Path, language: str) -> str:
             if standard_code("".join(parts[begin:end])) == standard_code(language):
                 return "".join(parts[:begin] + parts[end + 1 :]).strip("._-")
     return path.name
-
-
-def text_contents(
-    strings: Callable[[str, str], Iterable[String]], label: str, content: bytes, charset: str = "utf-8"
-) -> Contents:
-    """The contents of a file of text."""
-    text, written = decoded(label, content, charset)
-    return Contents(text, written, strings(label, text))

@@ -62,7 +62,6 @@ FORMATS = {
         Format("tsv", (".tsv",), reader="read_tsv", table=True, lines=True),
         Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
         Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
-        Format("parquet", (".parquet",), table=True),
         Format("tmx", (".tmx",), "markup.tmx", root="tmx", fills=True, marks=XML_MARKS),
         Format("xliff", XLIFF_EXTENSIONS, "markup.xliff", root="xliff", fills=True, marks=XML_MARKS),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),

@@ -1,4 +1,4 @@
-"""Rows with named columns (TSV, CSV, JSON Lines, Parquet) as sentences; two layouts.
+"""Rows with named columns (TSV, CSV, JSON Lines) as sentences; two layouts.
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one row:
 a column per language, named by its code, or Hugging Face's `translation` object; optionally `id`. All other

@@ -27,10 +27,10 @@ CODES = "codes"  # the text with its inline codes as tags
 class Sentence(NamedTuple):
     """A sentence as it stands in its file, before cleaning.
 
-    `id` is the file's own, else the number of the record; `line` is where the record begins (in Parquet its
-    row). Sentences of one `group`, in any language and file, translate each other. `confirmed` is false for
-    what a translator has not approved: fuzzy entries, targets still to be translated. A string is from a
-    program: `Size`, `_Size` and `Size:` are three, and their language is not guessed.
+    `id` is the file's own, else the number of the record; `line` is where the record begins. Sentences of
+    one `group`, in any language and file, translate each other. `confirmed` is false for what a translator
+    has not approved: fuzzy entries, targets still to be translated. A string is from a program: `Size`,
+    `_Size` and `Size:` are three, and their language is not guessed.
     """
 
     id: str

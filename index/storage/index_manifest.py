@@ -10,7 +10,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 8
+INDEX_FORMAT = 9
 
 
 class SearchSettings(BaseModel):

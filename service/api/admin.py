@@ -24,7 +24,6 @@ from service.jobs import UnreachableError
 from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
     IF_MATCH,
-    UPLOADED_FORMATS,
     Add,
     Build,
     Job,
@@ -145,8 +144,6 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
     if not options.name and not options.format:
         raise _invalid("name", "name is missing: give the name of the file, or its format")
     form, language = format_of_upload(options), options.language
-    if form is not None and form.name not in UPLOADED_FORMATS:
-        raise _invalid("name", f"name: {form.name} cannot be uploaded, but {', '.join(UPLOADED_FORMATS)}")
     if language is not None and engine.languages.find(language) != language:
         error = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])

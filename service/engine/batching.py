@@ -1,7 +1,7 @@
 """Dynamic batching: items that requests submit at about the same time are computed together, in threads.
 
-While all threads are busy, work accumulates into the next batch; a free thread takes what is there, after
-waiting for more if so configured. The queue is bounded. Requests take turns, with a quantum of each batch, so
+While all threads are busy, work accumulates into the next batch; a free thread takes what is there. The queue
+is bounded. Requests take turns, with a quantum of each batch, so
 that a long request does not delay short ones. Items that another request has already submitted are shared
 (single flight), and items that nobody waits for any more are dropped before they are computed.
 
@@ -29,10 +29,9 @@ class QueueFullError(Exception):
 
 @dataclass(frozen=True)
 class Bounds:
-    """`batch` items computed at once, `wait` seconds for a batch to fill, `queue` items waiting."""
+    """`batch` items computed at once, `queue` items waiting."""
 
     batch: int = 64
-    wait: float = 0.0
     queue: int = 16_384
     quantum: int = 16  # items of one request in a batch before the next request's turn
 
@@ -71,7 +70,7 @@ class Batcher:
         self._queue: deque[deque[WorkItem]] = deque()  # one entry for each request
         self._queued = 0  # items in the queue
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
-        self._dispatch_timer: asyncio.Handle | None = None
+        self._scheduled = False  # whether a dispatch is
 
     @property
     def queued(self) -> int:
@@ -116,23 +115,17 @@ class Batcher:
         return requested
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Dispatch in the next iteration of the loop, or after the wait if the batch is not full."""
-        full = self._queued >= self._bounds.batch
-        if not self._idle_threads or (self._dispatch_timer is not None and not full):
-            return
-        if self._dispatch_timer is not None:
-            self._dispatch_timer.cancel()
-        if self._bounds.wait and not full:
-            self._dispatch_timer = loop.call_later(self._bounds.wait, self._dispatch, loop)
-        else:
-            self._dispatch_timer = loop.call_soon(self._dispatch, loop)
+        """Dispatch in the next iteration of the loop."""
+        if self._idle_threads and not self._scheduled:
+            self._scheduled = True
+            loop.call_soon(self._dispatch, loop)
 
     def _dispatch(self, loop: asyncio.AbstractEventLoop, seen: int = 0) -> None:
         """Start batches once an iteration of the loop adds nothing, so that simultaneous items share one."""
         if seen < self._queued < self._bounds.batch:
-            self._dispatch_timer = loop.call_soon(self._dispatch, loop, self._queued)
+            loop.call_soon(self._dispatch, loop, self._queued)
             return
-        self._dispatch_timer = None
+        self._scheduled = False
         while self._idle_threads and (batch := self._next_batch()):
             self._idle_threads -= 1
             self._pool.submit(self._compute, loop, batch)

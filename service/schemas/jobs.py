@@ -28,8 +28,6 @@ MOST_FIELDS = 32  # each that is unknown would be an error of its own
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
-# Not Parquet: Arrow's parser is not for files of strangers, and says no size beforehand.
-UPLOADED_FORMATS = tuple(name for name in FORMATS if name != "parquet")
 UploadId = Annotated[str, Field(pattern=JOB_ID, description="The id that an upload was given.")]
 SentenceId = Annotated[
     str,
@@ -289,7 +287,7 @@ class UploadOptions(BaseModel):
     format: str | None = Field(
         default=None,
         description="The format of the file, if not as its name says.",
-        json_schema_extra={"enum": [*UPLOADED_FORMATS, None]},
+        json_schema_extra={"enum": [*FORMATS, None]},
     )
     language: Annotated[str, Field(pattern=LANGUAGE_CODE)] | None = Field(
         default=None, description="The language of its sentences, for formats that do not state it."
@@ -302,8 +300,8 @@ class UploadOptions(BaseModel):
     @field_validator("format")
     @classmethod
     def _known(cls, form: str | None) -> str | None:
-        if form is not None and form not in UPLOADED_FORMATS:
-            raise ValueError(f"must be one of {', '.join(UPLOADED_FORMATS)}")
+        if form is not None and form not in FORMATS:
+            raise ValueError(f"must be one of {', '.join(FORMATS)}")
         return form
 
 

@@ -85,12 +85,6 @@ def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest)
     assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score", "gap"}]
 
 
-def test_the_surest_answers_are_wrong_least(manifest: IndexManifest) -> None:
-    curve = manifest.confidence.curve
-    assert [point.coverage for point in curve] == pytest.approx(np.arange(1, 11) / 10)
-    assert curve[0].risk < 0.25 < 0.5 <= curve[-1].risk
-
-
 def test_answers_have_that_confidence(index: Path) -> None:
     """Asked what the index holds, whose translations the memory is kept from finding."""
     translator, indexes = Translator.open(index), opened(index)

@@ -1,7 +1,5 @@
 """Confidence: a logistic regression that is right about how often it is right."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import UNFITTED, Confidence, Model, calibration_error, fit, risk_coverage
+from index.confidence.models import UNFITTED, Confidence, Model, calibration_error, fit
 
 Columns = dict[str, NDArray[np.float64]]
 SCORE = Model(weights={"score": 3.0}, bias=0.0, n=1)
@@ -71,15 +69,6 @@ def test_calibration_error_by_hand() -> None:
     chance = np.array([0.95, 0.95, 0.15, 0.15])
     right = np.array([True, False, False, False])
     assert calibration_error(chance, right) == pytest.approx(0.5 * 0.45 + 0.5 * 0.15)
-
-
-def test_the_curve_by_hand() -> None:
-    chances, right = np.array([0.9, 0.1, 0.8, 0.5]), np.array([True, False, False, True])
-    curve = {point.coverage: point for point in risk_coverage(chances, right)}
-    assert (curve[0.5].confidence, curve[0.5].risk) == (0.8, 0.5)
-    assert (curve[1.0].confidence, curve[1.0].risk) == (0.1, 0.5)
-    assert curve[0.1].risk == 0
-    assert all(early.confidence >= late.confidence for early, late in pairwise(curve.values()))
 
 
 @pytest.mark.parametrize("values", [{"weights": {}}, {"bias": float("inf")}, {"n": -1}, {"ece": 2}, {"x": 1}])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer
 
+from index.encoder import text_encoder
 from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
@@ -62,10 +63,12 @@ def test_vectors_are_what_the_graph_says(encoder: TextEncoder, bundle: Bundle) -
     size=st.integers(1, 9),
 )
 def test_a_batch_equals_its_parts_in_any_order(encoder: TextEncoder, texts: list[str], size: int) -> None:
-    together = encoder.encode(texts, batch_size=size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_encoder, "BATCH_SIZE", size)
+        together, backwards = encoder.encode(texts), encoder.encode(texts[::-1])
     alone = np.concatenate([encoder.encode([text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-6)
-    np.testing.assert_allclose(encoder.encode(texts[::-1], batch_size=size)[::-1], together, atol=1e-6)
+    np.testing.assert_allclose(backwards[::-1], together, atol=1e-6)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

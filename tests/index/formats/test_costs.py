@@ -4,9 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from index.errors import CorpusError
 from index.formats.registry import Source, read
@@ -116,19 +114,3 @@ def test_json_as_deep_as_allowed_is_metadata(tmp_path: Path) -> None:
     path.write_text(f'{{"text": "a", "language": "de", "x": [{deep}]}}\n', "utf-8")
     with pytest.raises(CorpusError, match="nested too deeply"):
         exhaust(path)
-
-
-def test_a_parquet_dictionary_cannot_repeat_a_long_value(tmp_path: Path) -> None:
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 200, pa.int32()), pa.array(["ab" * 1_000_000]))
-    parquet.write_table(pa.table({"text": texts, "language": ["de"] * 200}), tmp_path / "x.parquet")
-    with pytest.raises(CorpusError, match=r"x\.parquet, after row 0: a longer value"):
-        exhaust(tmp_path / "x.parquet")
-
-
-def test_a_parquet_file_of_endless_rows_is_refused(tmp_path: Path) -> None:
-    rows = pa.table({"text": pa.DictionaryArray.from_arrays(pa.array([0] * (1 << 20)), pa.array(["a"]))})
-    with parquet.ParquetWriter(tmp_path / "x.parquet", rows.schema) as writer:
-        for _ in range(65):
-            writer.write_table(rows)
-    with pytest.raises(CorpusError, match="grows to more than 200 times"):
-        exhaust(tmp_path / "x.parquet")

@@ -18,7 +18,6 @@ from index.formats.registry import Source, check_names, format_of, read
         ("x.CSV", "csv"),
         ("x.jsonl.zst", "jsonl"),
         ("x.ndjson", "jsonl"),
-        ("x.parquet", "parquet"),
         ("x.tmx.xz", "tmx"),
         ("x.xlf", "xliff"),
         ("x.po.bz2", "po"),

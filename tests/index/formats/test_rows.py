@@ -1,16 +1,13 @@
-"""Tables: TSV, CSV, JSON Lines and Parquet name their columns alike."""
+"""Tables: TSV, CSV and JSON Lines name their columns alike."""
 
 import csv
-import datetime
 import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
@@ -38,16 +35,10 @@ def jsonl(path: Path, rows: Rows) -> Path:
     return path
 
 
-def table(path: Path, rows: Rows) -> Path:
-    parquet.write_table(pa.Table.from_pylist(rows), path)
-    return path
-
-
 WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
     "tsv": tsv,
     "csv": comma,
     "jsonl": jsonl,
-    "parquet": table,
 }
 each = pytest.mark.parametrize("suffix", WRITERS)
 
@@ -98,10 +89,9 @@ def test_rows_without_a_text_column_are_refused(tmp_path: Path, suffix: str) -> 
         found(path, "de")
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_the_translation_of_hugging_face(tmp_path: Path, suffix: str) -> None:
+def test_the_translation_of_hugging_face(tmp_path: Path) -> None:
     rows = [{"id": "7", "translation": {"en": "A dog.", "pt": "Um cão."}}]
-    one, two = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    one, two = found(jsonl(tmp_path / "x.jsonl", rows))
     assert (one.id, one.language, two.language, two.text) == ("7", "en", "pt", "Um cão.")
     assert one.group == two.group
 
@@ -109,13 +99,6 @@ def test_the_translation_of_hugging_face(tmp_path: Path, suffix: str) -> None:
 def test_values_of_json_stay_what_they_are(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "x.jsonl", [{"text": "A dog.", "year": 1999, "tags": ["a", {"b": None}]}])
     assert found(path, "en")[0].metadata == {"year": 1999, "tags": ["a", {"b": None}]}
-
-
-def test_values_of_parquet_become_those_of_json(tmp_path: Path) -> None:
-    row = {"text": "A dog.", "day": datetime.date(2026, 1, 2), "raw": b"\xff", "n": 3, "none": None}
-    (sentence,) = found(table(tmp_path / "x.parquet", [row]), "en")
-    assert sentence.metadata == {"day": "2026-01-02", "raw": "/w==", "n": 3}
-    json.dumps(sentence.metadata)
 
 
 def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
@@ -137,32 +120,15 @@ def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
         ("x.jsonl", b'{"text": 3}\n', r"x\.jsonl, line 1: a text is int, not a string"),
         ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is not JSON"),
         ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
-        ("x.parquet", b"PAR1 and then nothing", r"x\.parquet, after row 0: cannot be read as Parquet"),
-        ("none.parquet", None, r"none\.parquet, after row 0: cannot be read"),
+        ("x.parquet", b"PAR1 and then more", r"x\.parquet, line 1: not text"),
     ],
 )
 def test_what_is_malformed_is_refused_with_its_line(
-    tmp_path: Path, name: str, content: bytes | None, message: str
+    tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
+    (tmp_path / name).write_bytes(content)
     with pytest.raises(CorpusError, match=message):
         found(tmp_path / name, "en")
-
-
-def test_a_truncated_parquet_file_is_refused(tmp_path: Path) -> None:
-    content = table(tmp_path / "x.parquet", [{"text": f"line {n}"} for n in range(5000)]).read_bytes()
-    for keep in (0.1, 0.5, 0.99):
-        (tmp_path / "x.parquet").write_bytes(content[: int(keep * len(content))])
-        with pytest.raises(CorpusError, match=r"x\.parquet, after row"):
-            found(tmp_path / "x.parquet", "en")
-
-
-def test_a_parquet_file_that_grows_too_much_is_refused(tmp_path: Path) -> None:
-    texts = pa.table({"text": ["a" * (1 << 20)] * 80})
-    parquet.write_table(texts, tmp_path / "x.parquet", compression="zstd", use_dictionary=False)
-    with pytest.raises(CorpusError, match="grows to more than 200 times"):
-        found(tmp_path / "x.parquet", "en")
 
 
 @pytest.mark.parametrize(
@@ -180,8 +146,8 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
     texts = [one.text for one in read(Source(written, "pl", encoding=encoding))]
     written.write_text(content, "utf-8")
     assert texts == [one.text for one in read(Source(written, "pl"))] != []
-    with pytest.raises(UsageError, match="parquet says how it is encoded"):
-        next(read(Source(tmp_path / "t.parquet", encoding=encoding)))
+    with pytest.raises(UsageError, match="tmx says how it is encoded"):
+        next(read(Source(tmp_path / "t.tmx", encoding=encoding)))
     written.write_bytes("Łódź".encode("cp1250"))
     if not name.endswith(".srt"):
         with pytest.raises(CorpusError, match="not UTF-8: save the file"):

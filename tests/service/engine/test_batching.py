@@ -91,21 +91,6 @@ def test_a_batch_is_bounded_and_requests_take_turns() -> None:
     running(steps, Bounds(batch=4, quantum=2))
 
 
-def test_a_free_thread_waits_for_a_batch_to_fill_but_not_beyond_its_time() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        first = asyncio.create_task(batcher.compute(gate.double, items(1)))
-        for _ in range(10):  # more than a batch without a wait would need to be sent
-            await tasks_begun()
-        second = asyncio.create_task(batcher.compute(gate.double, items(2)))
-        await asyncio.gather(first, second)
-        assert gate.batches == [[1, 2]]
-        started = asyncio.get_running_loop().time()
-        await batcher.compute(gate.double, items(*range(4)))  # full: sent at once
-        assert asyncio.get_running_loop().time() - started < 0.3
-
-    running(steps, Bounds(batch=4, wait=0.4))
-
-
 def test_a_full_queue_refuses_and_recovers() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)

@@ -82,7 +82,7 @@ def test_the_encoder_equals_torchs(kind: str, data: Path, request: pytest.Fixtur
     assert {1 if kind == "transformer" else 2, run.recipe.text.max_tokens} <= set(map(len, tokens))
     with torch.inference_mode():
         expected = embed_texts(load_model(run, data), tokens, torch.device("cpu"))
-    found = TextEncoder(bundle, precision="fp32").encode(texts, batch_size=64)
+    found = TextEncoder(bundle, precision="fp32").encode(texts)
     assert found.shape == (len(texts), run.recipe.head.dimension)
     assert np.abs(found - expected).max() < 1e-4
     assert len(np.unique(found.round(3), axis=0)) > len(set(texts)) / 2, "the case must be able to fail"
