@@ -7,9 +7,8 @@ import pytest
 
 from index.encoder.bundle import open_bundle
 from passepartout import run
-from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe, write_recipe
+from tests.training.tiny import BAG, write_recipe
 from training.loop.run import Run
-from training.loop.training_loop import Loop, train
 
 Capture = pytest.CaptureFixture[str]
 
@@ -82,26 +81,6 @@ def test_a_missing_archive_is_wrong_use(data: Path, tmp_path: Path, capsys: Capt
     (copy / "photos" / "images.tar").unlink()
     file = write_recipe(BAG, tmp_path)
     assert "images.tar is missing" in fails(capsys, 2, *trains(file, copy, tmp_path / "run"))
-
-
-def test_a_loss_that_is_not_finite_is_a_failure(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    sets = [word for override in (*FROZEN, "optimiser.learning_rate=1e30") for word in ("--set", override)]
-    file = write_recipe(TRANSFORMER, tmp_path)
-    line = fails(capsys, 1, *trains(file, data, tmp_path / "run", *sets))
-    assert "the loss is not finite at step" in line
-
-
-def test_a_damaged_checkpoint_is_a_failure(
-    data: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, out = write_recipe(BAG, tmp_path), tmp_path / "run"
-    with monkeypatch.context() as patch:
-        patch.setattr(Loop, "_result", lambda self: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            train(recipe(BAG, tmp_path), data, out)
-    (out / "last.safetensors").write_bytes(b"spam")
-    line = fails(capsys, 1, *trains(file, data, out, "--resume"))
-    assert "last.safetensors is not a readable checkpoint" in line
 
 
 def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, capsys: Capture) -> None:

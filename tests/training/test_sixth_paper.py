@@ -124,6 +124,7 @@ def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("room")
+@pytest.mark.slow
 def test_a_sixth_paper_is_a_room_and_nothing_else(tmp_path: Path) -> None:
     assert "sixth-paper" in shipped_recipes()
     words = ["train", "sixth-paper", "--smoke", "--out", str(tmp_path / "out"), "--set", "optimiser.epochs=6"]

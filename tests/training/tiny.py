@@ -1,7 +1,14 @@
-"""Recipes that train in a second on the drawn pictures of the `data` fixture."""
+"""Recipes that train in a second on the drawn pictures of the `data` fixture, and runs that die."""
 
+import multiprocessing
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from training.loop.training_loop import Loop, train
 from training.recipes.recipe import Recipe, load_recipe
 
 LANGUAGES = ("en", "de", "pt")
@@ -100,3 +107,21 @@ def write_recipe(text: str, folder: Path) -> Path:
 def recipe(text: str, folder: Path, *overrides: str) -> Recipe:
     """The recipe of BAG or TRANSFORMER, with overrides."""
     return load_recipe(str(write_recipe(text, folder)), overrides)
+
+
+def train_until(step: int, recipe: Recipe, data: Path, out: Path) -> None:
+    """Train, on from a checkpoint if there is one, in a process that kills itself before a step."""
+    real = Loop._step
+
+    def fatal(self: Loop, chunks: Any) -> None:  # noqa: ANN401
+        if self.counters.step == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        real(self, chunks)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loop, "_step", fatal)
+        fork = multiprocessing.get_context("fork")
+        process = fork.Process(target=train, args=(recipe, data, out), kwargs={"resume": True})
+        process.start()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL

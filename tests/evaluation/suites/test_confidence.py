@@ -14,6 +14,7 @@ from tests.bundles import make_corpus
 CODES = ("de", "en")
 
 
+@pytest.mark.slow
 def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: Path) -> None:
     encoder = TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
     for code in CODES:

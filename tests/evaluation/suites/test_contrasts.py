@@ -15,7 +15,7 @@ KINDS = 9
 
 
 @pytest.fixture(scope="module")
-def encoder() -> TextEncoder:
+def encoder(few_probes: None) -> TextEncoder:
     return TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
 
 

@@ -1,9 +1,7 @@
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from evaluation.cli import SUITES
 from evaluation.measures.recall import retrieved_positives
 from evaluation.suites.sets import TRANSLATION_KIND, encode
 from evaluation.suites.translation import aligned, multi30k, photos, scenes
@@ -37,14 +35,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 lines.append(f"{name}\t{text} {text}\t{TRANSLATION_KIND}\n")
         (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
     return folder
-
-
-def test_the_suites_by_name() -> None:
-    assert {name: SUITES[name] for name in ("multi30k", "aligned", "photos")} == {
-        "multi30k": multi30k,
-        "aligned": aligned,
-        "photos": photos,
-    }
 
 
 def test_multi30k_is_an_aligned_set_in_a_fixed_folder(encoder: TextEncoder, data: Path) -> None:
@@ -128,9 +118,3 @@ def test_scenes_and_sayings_are_measured_separately(
 def test_pictures_that_no_two_languages_share_are_an_error(encoder: TextEncoder) -> None:
     with pytest.raises(DataError, match="no picture has a caption in each of en, de"):
         encode(encoder, {"en": [], "de": []})
-
-
-def test_encoded_rows_are_units(encoder: TextEncoder) -> None:
-    vectors = encode(encoder, {"en": sentences("en")[:20], "de": sentences("de")[:20]})
-    for rows in vectors.values():
-        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)

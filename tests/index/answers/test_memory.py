@@ -1,6 +1,5 @@
 """From an aligned file to answers that are its own targets, and back to a file."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -131,17 +130,6 @@ def test_scores_of_the_memory_are_those_of_search(memory: Path) -> None:
     (found,) = [answer for answer in answers if answer.id == exact.id]
     assert (exact.match, found.match) == ("exact", "exact")
     assert found.score == pytest.approx(exact.score, abs=1e-4)
-
-
-def test_the_manifest_counts_links_and_the_dropped_are_listed(memory: Path) -> None:
-    folder, manifest = open_version(memory)
-    english = manifest.languages["en"]
-    assert (english.lines, english.dropped) == (len(ENGLISH) + 1, {"duplicate": 1})
-    assert english.links == len(ENGLISH) + 1
-    lines = (folder / "en.dropped.tsv").read_text("utf-8").splitlines()
-    (row,) = csv.DictReader(lines, delimiter="\t")
-    assert (row["reason"], row["file"], row["id"], row["text"]) == ("duplicate", "m.tsv", "x", ENGLISH[0])
-    assert manifest.cleaning.off == ("near", "language")
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "tmx"])

@@ -23,7 +23,7 @@ BUNDLE = Path(__file__).parents[3] / "models" / "small"
 
 
 @pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+def translator(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     folder = tmp_path_factory.mktemp("unknown")
     rows = [f"{en}\t{de}\t{other}" for en, (de, other) in PHRASES.items()]
     (folder / "phrases.tsv").write_text("\n".join(["en\tde\tqaa", *rows]) + "\n", "utf-8")

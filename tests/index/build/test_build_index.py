@@ -19,7 +19,7 @@ from index.build.build_index import build_index
 from index.build.encoding import Encoded, Worker
 from index.build.maintenance import collect
 from index.encoder.bundle import Bundle, open_bundle
-from index.errors import CorpusError, DamagedError
+from index.errors import DamagedError
 from index.formats.registry import Source, read
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
@@ -104,16 +104,6 @@ def test_one_language_alone_can_be_searched_from_the_others(bundle: Bundle, tmp_
     build_index(bundle, {"de": write(tmp_path / "de.txt", GERMAN)}, tmp_path / "index")
     (match,) = Translator.open(tmp_path / "index").sentences([ENGLISH[5]], "en", "de")[0]
     assert match.text == GERMAN[5]
-
-
-def test_a_bad_line_leaves_the_old_version_served(
-    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
-) -> None:
-    first = build_index(bundle, corpora, tmp_path / "index")
-    corpora["de"].write_bytes(b"Hund\n\xff\n")
-    with pytest.raises(CorpusError, match="line 2"):
-        build_index(bundle, corpora, tmp_path / "index")
-    assert Translator.open(tmp_path / "index").version == first.version
 
 
 def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(

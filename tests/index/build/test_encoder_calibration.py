@@ -44,11 +44,6 @@ def test_every_ordered_pair_pool_and_both_cases_count(n: int, languages: int, an
     assert calibrate_sentences([vectors(0.5, n, languages)], seed=0).n == answers
 
 
-def test_pools_grow_to_their_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "POOL_SIZES", (10, 20, 40))
-    assert calibrate_sentences([vectors(0.5, 120)], seed=0).n == 2 * 2 * (10 + 20 + 40)
-
-
 def test_the_seed_decides_the_draw() -> None:
     given = vectors(0.8)
     one, same, other = (calibrate_sentences([given], seed) for seed in (0, 0, 1))

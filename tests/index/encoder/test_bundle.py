@@ -1,6 +1,5 @@
 """The encoder bundle: published whole, and refused when anything about it is not as it was published."""
 
-import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from index.encoder.bundle import Bundle, BundleManifest, Origin, open_bundle, publish_bundle
@@ -17,7 +14,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, DamagedError, FormatError
 from index.storage.manifest import write_manifest
 from tests.bundles import LANGUAGES, make_bundle
-from tests.damage import DAMAGE, flip, no_parsing
+from tests.damage import DAMAGE, no_parsing
 
 NAMES = (
     "manifest.json",
@@ -81,27 +78,6 @@ def test_any_damage_to_any_file_is_refused_before_parsing(
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_any_flipped_bits_are_refused(copy: Path, data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(NAMES), label="file")
-    path = copy / name
-    offset = data.draw(st.integers(0, path.stat().st_size - 1), label="offset")
-    mask = data.draw(st.integers(1, 255), label="bits")
-    before = open_bundle(copy).manifest
-    content = path.read_bytes()
-    flip(path, offset, mask)
-    try:
-        after = open_bundle(copy).manifest
-    except (DamagedError, FormatError):
-        return
-    finally:
-        path.write_bytes(content)
-    # White space between the values of the manifest carries nothing.
-    assert name == "manifest.json"
-    assert after == before
-
-
 @pytest.mark.parametrize(
     "extra", ["notes.txt", "words/notes.txt", "encoder.onnx.data", "more/README.md", ".hidden"]
 )
@@ -129,13 +105,6 @@ def test_a_sealed_manifest_without_a_needed_file_is_refused(copy: Path, missing:
     files = {name: entry for name, entry in found.files.items() if name != missing}
     write_manifest(copy, found.model_copy(update={"files": files}))
     with pytest.raises(DamagedError, match=f"{missing} is missing"):
-        open_bundle(copy)
-
-
-def test_another_format_has_its_own_error(copy: Path) -> None:
-    values = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps(values | {"format": 99}))
-    with pytest.raises(FormatError, match="format 99, this version reads 3"):
         open_bundle(copy)
 
 

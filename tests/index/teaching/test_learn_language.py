@@ -1,7 +1,5 @@
 """Portuguese, taught to a bundle of the other languages."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ from index.build.probes import PROBE_FOLDER
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
-from index.storage.manifest import MANIFEST_NAME
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
 
@@ -132,25 +129,6 @@ def test_bad_input_is_one_line_and_exit_2(
     assert message in error
     assert "\n" not in error
     assert not (tmp_path / "out").exists()
-
-
-def test_torch_is_not_imported(before: Bundle, pairs: Path, tmp_path: Path) -> None:
-    given = [
-        "learn-language",
-        str(before.folder),
-        "pt",
-        "--pairs",
-        str(pairs),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    program = (
-        "import sys, passepartout\n"
-        f"assert passepartout.run({given!r}) == 0\n"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
-    assert (tmp_path / "out" / MANIFEST_NAME).is_file()
 
 
 def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import cast
 
 import pytest
@@ -116,32 +115,6 @@ def test_a_hit_in_redis_equals_the_computed_answer(
     monkeypatch.setattr(Translator, "answer", None)
     assert ask(client)[0] == computed
     assert ask(other)[0] == computed
-
-
-def test_answers_stay_right_while_redis_is_frozen_and_killed(
-    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
-) -> None:
-    client = make_client(redis_url=redis_server.url)
-    usual = min(ask(client)[1] for _ in range(5))
-    for break_redis in (redis_server.freeze, redis_server.kill):
-        break_redis()
-        waited = []
-        for _ in range(5):
-            answer, seconds = ask(client)
-            assert answer == computed
-            waited.append(seconds)
-        assert median(waited) < usual + 0.25
-
-
-def test_a_redis_that_comes_late_is_used(
-    make_client: ClientFactory, redis_server: RedisServer, computed: bytes, patience: None
-) -> None:
-    redis_server.kill()
-    client = make_client(redis_url=redis_server.url)
-    assert ask(client)[0] == computed
-    redis_server.start()
-    assert ask(client)[0] == computed
-    stored(redis_server)
 
 
 def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:

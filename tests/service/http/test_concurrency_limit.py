@@ -1,11 +1,16 @@
-"""Requests at a time, by the middleware alone."""
+"""Requests at a time, by the middleware alone and in the service."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
+import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from index.answers.translator import Translator
 from service.http.concurrency_limit import ConcurrencyLimit
+from tests.service.conftest import ClientFactory
 from tests.waiting import tasks_begun
 
 
@@ -49,3 +54,25 @@ def test_requests_beyond_the_limit_are_refused_until_there_is_room() -> None:
         assert (await asked(app))[0] == 200
 
     asyncio.run(main())
+
+
+def test_the_service_has_the_limit_of_its_setting(
+    make_client: ClientFactory, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, answer, over = make_client(max_requests=2), translator.answer, threading.Event()
+
+    def answer_later(*given: Any) -> Any:  # noqa: ANN401
+        over.wait(30)
+        return answer(*given)
+
+    monkeypatch.setattr(translator, "answer", answer_later)
+    request = {"text": "A small dog runs.", "source": "en", "target": "de"}
+    with ThreadPoolExecutor(3) as pool:
+        sent = [pool.submit(client.post, "/translate/sentence", json=request) for _ in range(3)]
+        try:
+            refused = next(as_completed(sent, 30)).result()
+            assert (refused.status_code, refused.json()["type"]) == (503, "/problems/overloaded")
+            assert client.get("/health/ready").status_code == 200
+        finally:
+            over.set()
+        assert sorted(one.result().status_code for one in sent) == [200, 200, 503]

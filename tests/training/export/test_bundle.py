@@ -10,15 +10,15 @@ import torch
 from evaluation.measures.scores import score_translation
 from index.encoder.bundle import ENCODER, ENCODER_GRAPHS, Bundle, Precision, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import BundleError, TrainingError, UsageError
+from index.errors import TrainingError, UsageError
 from index.text.normalisation import bare
-from tests.training.tiny import BAG, LANGUAGES, TRANSFORMER, recipe
+from tests.training.tiny import LANGUAGES, TRANSFORMER, recipe
 from training.data.tokens import tokenize
 from training.export import bundle as export
 from training.export.bundle import export_run
 from training.export.validation import validation_texts
 from training.loop.model import load_model
-from training.loop.run import Run, create_run
+from training.loop.run import Run
 from training.loop.validation import embed_texts
 
 Exporter = Callable[[Path], Bundle]
@@ -205,21 +205,6 @@ def test_exporting_again_replaces_the_bundle(quickly: Exporter, tmp_path: Path) 
     second = quickly(tmp_path / "bundle")
     assert open_bundle(second.folder).manifest.files.keys() == first.manifest.files.keys()
     assert [found.name for found in tmp_path.iterdir()] == ["bundle"]
-
-
-def test_a_folder_that_is_no_bundle_is_left_alone(quickly: Exporter, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("Dear Ada")
-    with pytest.raises(BundleError, match="is not an encoder bundle"):
-        quickly(tmp_path / "mine")
-    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["letter.txt"]
-
-
-def test_one_language_makes_no_translator(data: Path, tmp_path: Path) -> None:
-    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, 'data.languages=["en"]'), resume=False)
-    run.finish({"data_sha256": "0" * 64})
-    with pytest.raises(UsageError, match="knows one language; a bundle needs two"):
-        export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="x")
 
 
 def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from index.errors import DataError, TrainingError, UsageError
-from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
+from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe, train_until
 from training.data.synthetic import write_synthetic
 from training.export.bundle import export_run
 from training.loop import engine
@@ -23,14 +23,9 @@ from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop, learning_rate, train
 from training.loop.validation import validate
 from training.objectives import weighted_losses
-from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
 OFTEN = ("run.checkpoint_every=2", "optimiser.epochs=4")
-
-
-class Killed(Exception):
-    """In place of a kill: nothing of the loop may catch it."""
 
 
 def entries(run: Run) -> list[dict[str, Any]]:
@@ -43,21 +38,6 @@ def outcome(run: Run) -> dict[str, Any]:
 
 def settings(**table: object) -> OptimiserSettings:
     return OptimiserSettings.model_validate({"epochs": 1, "batch_size": 2, "learning_rate": 2.0, **table})
-
-
-def train_until(step: int, recipe: Recipe, data: Path, out: Path) -> None:
-    """Train and die at the beginning of a step."""
-    real = Loop._step
-
-    def fatal(self: Loop, batch: Any) -> None:  # noqa: ANN401
-        if self.counters.step == step:
-            raise Killed
-        real(self, batch)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Loop, "_step", fatal)
-        with pytest.raises(Killed):
-            train(recipe, data, out, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -195,15 +175,6 @@ def test_an_interrupted_run_ends_with_the_same_result(
     ours, theirs = load_file(run.best_file), load_file(whole.best_file)
     assert set(ours) == set(theirs)
     assert all(torch.allclose(ours[key], theirs[key], atol=1e-5) for key in theirs)
-
-
-def test_a_finished_run_is_left_alone(data: Path, bag_run: Run) -> None:
-    before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
-    assert train(bag_run.recipe, data, bag_run.folder, resume=True) == bag_run
-    with pytest.raises(UsageError, match="already contains a run"):
-        train(bag_run.recipe, data, bag_run.folder)
-    after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
-    assert after == before
 
 
 def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_checkpoint(

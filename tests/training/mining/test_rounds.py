@@ -12,12 +12,12 @@ from safetensors.numpy import load_file as load_pairs
 from safetensors.torch import load_file
 
 from index.errors import DamagedError, RecipeError
-from tests.training.tiny import BAG, recipe
+from tests.training.tiny import BAG, recipe, train_until
 from training.data.synthetic import TEXT_SET
 from training.loop.distributed import Processes
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
-from training.loop.training_loop import Loop, train
+from training.loop.training_loop import train
 from training.mining import rounds
 from training.mining.rounds import _mutual, last_round, stage
 from training.papers.united.verified_bag import VerifiedBag
@@ -34,10 +34,6 @@ ROUNDS = (
     "optimiser.epochs=6",
     "run.checkpoint_every=2",
 )
-
-
-class Killed(Exception):
-    """In place of a kill: nothing of the loop may catch it."""
 
 
 def mining(folder: Path, *more: str) -> Recipe:
@@ -139,18 +135,8 @@ def _places(key: tuple[str, str]) -> list[int]:
 
 def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
     """Dies in epoch 5, after its round, with the checkpoint of epoch 4."""
-    out, steps = tmp_path / "run", run.result()["steps"]
-    real = Loop._step
-
-    def fatal(self: Loop, chunks: Any) -> None:  # noqa: ANN401
-        if self.counters.step == steps - 1:
-            raise Killed
-        real(self, chunks)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Loop, "_step", fatal)
-        with pytest.raises(Killed):
-            train(run.recipe, data, out)
+    out = tmp_path / "run"
+    train_until(run.result()["steps"] - 1, run.recipe, data, out)
     again = train(run.recipe, data, out, resume=True)
     ours, theirs = load_file(again.best_file), load_file(run.best_file)
     assert all(torch.allclose(ours[name], theirs[name], atol=1e-5) for name in theirs)
