@@ -19,6 +19,8 @@ from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
 from training.export import imported as module
 from training.export.imported import Overrides, import_encoder
 
+pytestmark = pytest.mark.slow  # torch exports
+
 
 def hidden_states(folder: Path, text: str) -> Tensor:
     """(t, d): what transformers gives for one text, cut to the 16 tokens of sentence_bert_config.json."""
@@ -62,23 +64,16 @@ def test_a_folder_becomes_a_bundle_that_gives_its_vectors(source: Path, imported
     assert (manifest.dimension, manifest.max_tokens) == (32, 16)
 
 
-def test_another_pooling_that_depends_on_the_mask(tmp_path: Path) -> None:
+def test_dense_layers_after_a_pooling_that_depends_on_the_mask(tmp_path: Path) -> None:
     """As sentence_transformers.models.Pooling defines it."""
-    source = make_sentence_encoder(tmp_path / "source", "weightedmean_tokens")
-    bundle = import_encoder(source, tmp_path / "bundle", Overrides())
-    rows = [hidden_states(source, text) for text in TEXTS]
-    weights = [torch.arange(1, len(hidden) + 1)[:, None] for hidden in rows]
-    assert_same(bundle, [(hidden * w).sum(0) / w.sum() for hidden, w in zip(rows, weights, strict=True)])
-
-
-def test_dense_layers(tmp_path: Path) -> None:
-    source = make_sentence_encoder(tmp_path / "dense", "cls_token", dense=True)
+    source = make_sentence_encoder(tmp_path / "dense", "weightedmean_tokens", dense=True)
     bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     layer = load_file(source / "2_Dense" / "model.safetensors")
-    rows = [
-        torch.tanh(hidden_states(source, text)[0] @ layer["linear.weight"].T + layer["linear.bias"])
-        for text in TEXTS
-    ]
+    rows = []
+    for hidden in (hidden_states(source, text) for text in TEXTS):
+        weights = torch.arange(1, len(hidden) + 1)[:, None]
+        pooled = (hidden * weights).sum(0) / weights.sum()
+        rows.append(torch.tanh(pooled @ layer["linear.weight"].T + layer["linear.bias"]))
     assert_same(bundle, rows)
 
 
