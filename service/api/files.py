@@ -22,7 +22,7 @@ from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
 from service.engine.engine import Engine
-from service.engine.files import NoRoomError, open_files
+from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
 from service.http.problems import ProblemError, ProblemType, overloaded
@@ -103,12 +103,8 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
         raise _invalid("file", str(error)) from None
     try:
         kept = await asyncio.to_thread(open_files(settings).put, filled, suffix_of(name))
-    except (NoRoomError, OSError):
-        raise ProblemError(
-            ProblemType.OVERLOADED,
-            "there is no room for the translated file: try again later",
-            headers={"Retry-After": str(limits.KEPT_SECONDS)},
-        ) from None
+    except OSError:
+        raise ProblemError(ProblemType.DISK_FULL) from None
     called = urlencode({"file": _own_name(name)})
     return JSONResponse(
         TranslatedFile(

@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,25 +13,20 @@ from service import limits
 if TYPE_CHECKING:
     from service.settings import Settings
 
-FILE_NAME = re.compile(r"[0-9a-f]{32}\.[a-z]{2,5}")
-
-
-class NoRoomError(Exception):
-    """The kept files fill the space that they may take."""
+FILE_NAME = re.compile(r"[0-9a-f]{32}\.[a-z]+")
 
 
 class TranslatedFiles:
-    """Files in `folder`, of at most `max_bytes` together, each kept for `keep_seconds`."""
+    """Files in `folder`, of at most `max_bytes` in all, each kept for `keep_seconds`; the oldest go first."""
 
     def __init__(self, folder: Path, max_bytes: int, keep_seconds: float) -> None:
         self._folder, self._max_bytes, self._keep_seconds = folder, max_bytes, keep_seconds
 
     def put(self, content: bytes, suffix: str) -> str:
-        """Keep a file of one of DOCUMENT_EXTENSIONS; returns its name. Raises NoRoomError, OSError."""
+        """Keep a file of one of DOCUMENT_EXTENSIONS; returns its name. Raises OSError."""
         assert suffix in DOCUMENT_EXTENSIONS
         self._folder.mkdir(parents=True, exist_ok=True)
-        if self._sweep() + len(content) > self._max_bytes:
-            raise NoRoomError
+        self._make_room(len(content))
         name = f"{secrets.token_hex(16)}{suffix}"
         draft = self._folder / f".{name}"
         try:
@@ -48,28 +44,24 @@ class TranslatedFiles:
             return None
         return path
 
-    def _sweep(self) -> int:
-        """Remove old files; return the number of bytes left."""
-        kept_bytes = 0
+    def _make_room(self, size: int) -> None:
+        """Remove files that are old, and the oldest others until there is room for `size` bytes."""
+        kept = []
         for path in self._folder.iterdir():
-            if self._is_old(path):
+            with suppress(OSError):  # another process has removed it
+                status = path.stat()
+                kept.append((status.st_mtime, status.st_size, path))
+        room, since = self._max_bytes - size, time.time() - self._keep_seconds
+        for modified, length, path in sorted(kept, reverse=True):
+            room -= length
+            if room < 0 or modified < since:
                 path.unlink(missing_ok=True)
-            else:
-                kept_bytes += _size(path)
-        return kept_bytes
 
     def _is_old(self, path: Path) -> bool:
         try:
             return time.time() - path.stat().st_mtime > self._keep_seconds
         except OSError:  # another process has removed it
             return True
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def open_files(settings: "Settings") -> TranslatedFiles:

@@ -63,7 +63,7 @@ class ProblemType(Enum):
     NOT_READY = 503, "The index is not open yet, or is being closed: try again shortly."
     DISK_FULL = (
         507,
-        "There is no room for uploads: use those that wait, or free space, then send the file again.",
+        "There is no room for a file: use uploads that wait, or free space, then send it again.",
     )
 
     def __init__(self, status: int, meaning: str) -> None:

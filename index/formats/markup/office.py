@@ -18,7 +18,7 @@ from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.markup import xml
 from index.formats.rows import AS_NAMED, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
-from index.formats.streams import read_whole
+from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
 
 TAGS_A_TEXT = 60  # more than a paragraph or a row of cells has
@@ -27,6 +27,7 @@ LONGEST_PARTS = 64 << 20  # bytes, unpacked
 WORD = ("word/document.xml", "document", "p", "r")
 SHEET = ("xl/sharedStrings.xml", "sst", "si", "r")
 SHEETS = "xl/worksheets/sheet"
+PLAIN_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass
@@ -35,15 +36,17 @@ class Office(Document):
 
     packed: bytes = b""
     part: str = ""
+    label: str = ""
 
     def content(self) -> bytes:
-        """The file with the translations filled in so far; unchanged without any."""
+        """The file with the translations filled in so far; unchanged without any. Raises CorpusError."""
         if not self.edits:
             return self.packed
         written = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(self.packed)) as before, zipfile.ZipFile(written, "w") as after:
             for entry in before.infolist():
-                part = super().content() if entry.filename == self.part else before.read(entry)
+                filled = entry.filename == self.part
+                part = super().content() if filled else _unpacked(before, entry, self.label)
                 after.writestr(entry, part, entry.compress_type)
         return written.getvalue()
 
@@ -87,7 +90,7 @@ def read_table(
             )
         elif cells:
             values = {name: cells[place] for place, name in enumerate(names) if place in cells}
-            line = int(row.get("r") or number + 1)
+            line = _number(row.get("r"), number + 1)
             yield from whole(partial(row_sentences, path, line, number, values, language))
 
 
@@ -102,9 +105,15 @@ def _column(cell: xml.Element) -> int:
 def _value(cell: xml.Element, shared: list[str]) -> str:
     value = cell.first("v") or cell.first("is")
     text = value.text if value else ""
-    if cell.get("t") == "s" and text.isdecimal():
-        return shared[int(text)] if int(text) < len(shared) else ""
+    if cell.get("t") == "s":
+        place = _number(text, len(shared))
+        return shared[place] if place < len(shared) else ""
     return text
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    """The number of a row or a shared string; `otherwise` for what is none."""
+    return int(text) if text and PLAIN_NUMBER.fullmatch(text) else otherwise
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:
@@ -121,23 +130,43 @@ def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
     part, root, tag, run = next((kind for kind in (WORD, SHEET) if kind[0] in parts), WORD)
     text, charset, elements = _elements(parts, part, root, tag, label)
     found = (_text(text, element, run) for element in elements)
-    return Office(text, charset, packed=content, part=part), [row for row in found if row.text.strip()]
+    document = Office(text, charset, packed=content, part=part, label=label)
+    return document, [row for row in found if row.text.strip()]
 
 
 def _parts(content: bytes, label: str) -> dict[str, bytes]:
     """The parts that have texts, by name. Raises CorpusError."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            entries = packed.infolist()
-            if sum(entry.file_size for entry in entries) > LONGEST_PARTS:
-                raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
-            return {
-                entry.filename: packed.read(entry)
-                for entry in entries
-                if entry.filename in (WORD[0], SHEET[0]) or entry.filename.startswith(SHEETS)
-            }
+        packed = zipfile.ZipFile(io.BytesIO(content))
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise _unreadable(label, error) from error
+    with packed:
+        entries = packed.infolist()
+        if sum(entry.file_size for entry in entries) > LONGEST_PARTS:
+            raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
+        return {
+            entry.filename: _unpacked(packed, entry, label)
+            for entry in entries
+            if entry.filename in (WORD[0], SHEET[0]) or entry.filename.startswith(SHEETS)
+        }
+
+
+def _unpacked(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> bytes:
+    """The bytes of a part, as many as it says at most. Raises CorpusError.
+
+    `ZipFile.read` unpacks all that is there before it counts; other methods than deflate always do.
+    """
+    try:
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"{entry.filename} is not packed as Office packs")
+        with packed.open(entry) as part:
+            return b"".join(iter(partial(part.read, READ_BYTES), b""))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        raise CorpusError(f"{label}: cannot be unpacked ({error}): save it again") from error
+        raise _unreadable(label, error) from error
+
+
+def _unreadable(label: str, error: Exception) -> CorpusError:
+    return CorpusError(f"{label}: cannot be unpacked ({error}): save it again")
 
 
 def check_tags(content: bytes, label: str, most_texts: int) -> None:

@@ -2,11 +2,12 @@
 
 import io
 import time
+import tracemalloc
 import zipfile
 
 import pytest
 
-from index.errors import UsageError
+from index.errors import CorpusError, UsageError
 from index.formats.document import Filling
 from index.formats.registry import MARKS_A_TEXT, open_document
 
@@ -89,3 +90,21 @@ def test_a_packed_file_is_counted_as_unpacked() -> None:
         file.writestr("word/document.xml", "<document><body>" + "<p/>" * 4_000_000 + "</body></document>")
     with pytest.raises(UsageError, match="more elements than 5000 texts need"):
         open_document(packed.getvalue(), "x.docx", "de", 5000)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_packed_part_is_no_longer_than_it_says(method: int) -> None:
+    """A kilobyte or more that says that it has 100 bytes, and has 200 million."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", method) as file:
+        file.writestr("word/document.xml", b" " * 200_000_000)
+    content = bytearray(written.getvalue())
+    directory = content.rindex(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = (100).to_bytes(4, "little")
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match=r"x\.docx: cannot be unpacked"):
+            open_document(bytes(content), "x.docx", "de", 5000)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()

@@ -143,7 +143,7 @@ def packed(name: str, part: str) -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("[Content_Types].xml", "<Types/>")
         parts.writestr(name, part)
-        parts.writestr("docProps/app.xml", "<Properties/>")
+        parts.writestr("docProps/app.xml", "<Properties/>", zipfile.ZIP_STORED)
     return file.getvalue()
 
 
@@ -285,6 +285,26 @@ def test_runs_that_look_different_make_a_paragraph_fuzzy() -> None:
 def test_a_bad_office_file_is_reported(content: bytes, said: str) -> None:
     with pytest.raises(CorpusError, match=said):
         open_document(content, "x.docx", "de")
+
+
+def test_a_damaged_part_that_is_not_filled_is_reported() -> None:
+    content = OFFICE["x.docx"].replace(b"<Properties/>", b"<Qroperties/>")
+    document = open_document(content, "x.docx", "de")
+    assert document.content() == content
+    document.fill(document.units[0], Filling("x"))
+    with pytest.raises(CorpusError, match=r"x\.docx: cannot be unpacked"):
+        document.content()
+
+
+def test_a_workbook_with_odd_numbers_is_read(tmp_path: Path) -> None:
+    rows = "<worksheet><sheetData>{}</sheetData></worksheet>"
+    names, texts = (
+        '<row r="x"><c r="A1"><v>en</v></c></row>',
+        '<row r="{0}"><c r="A2" t="s"><v>{0}</v></c></row>',
+    )
+    found = rows.format(names + '<row r="-"><c r="A2"><v>A dog</v></c></row>' + texts.format("9" * 5000))
+    (tmp_path / "x.xlsx").write_bytes(packed("xl/worksheets/sheet1.xml", found))
+    assert [(s.text, s.line) for s in read(Source(tmp_path / "x.xlsx"))] == [("A dog", 2)]
 
 
 def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from urllib.parse import quote, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from index.formats.registry import open_document
+from index.formats.registry import DOCUMENT_EXTENSIONS, open_document
 from service import limits
 from service.app import create_app
+from service.engine.files import TranslatedFiles
 from service.settings import Settings
 from tests.damage import longest_file
 
@@ -138,17 +139,24 @@ def test_size_and_form_are_checked(service: TestClient) -> None:
 
 
 def test_disk_and_time_are_bounded(service: TestClient, folder: Path) -> None:
+    """Whoever sends many files takes the room from nobody: the oldest file goes."""
     lines = TEXTS.splitlines()[0] + b"\n"
-    first = send(service, lines * 60)
-    assert first.status_code == 200
-    full = send(service, lines * 60)
-    assert (full.status_code, full.headers["retry-after"]) == (503, "600")
+    first, second = (send(service, lines * 60), send(service, lines * 60))
+    assert (first.status_code, second.status_code) == (200, 200)
     (kept,) = folder.iterdir()
+    assert service.get(first.json()["translatedFileUrl"]).status_code == 404
+    assert service.get(second.json()["translatedFileUrl"]).status_code == 200
     old = time.time() - 601
     os.utime(kept, (old, old))
     assert service.get(f"/download_file/{kept.name}").status_code == 404
-    assert send(service, lines * 60).status_code == 200
+    send(service)
     assert not kept.exists()
+
+
+@pytest.mark.parametrize("suffix", DOCUMENT_EXTENSIONS)
+def test_a_kept_file_of_any_format_is_found(folder: Path, suffix: str) -> None:
+    files = TranslatedFiles(folder, 10, 10)
+    assert files.find(files.put(b"a", suffix)) is not None
 
 
 @pytest.mark.parametrize("name", ["x", "..%2F..%2Fetc%2Fpasswd", f"{'0' * 32}.txt", ".x.txt"])
@@ -176,10 +184,11 @@ def test_a_key_is_wanted_to_translate_and_the_address_is_the_key_to_the_file(
 
 
 def test_a_full_disk_is_named(service: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starlette keeps a file of more than a megabyte on disk while it reads it."""
+    """Starlette keeps a file of more than a megabyte on disk while it reads it, and keeps what was filled."""
     monkeypatch.setattr(limits, "MAX_FILE_BYTES", 4 << 20)
     with TestClient(create_app(service.app.state.settings)) as roomy, longest_file(1000):  # type: ignore[attr-defined]
         assert send(roomy, b"a" * (2 << 20)).status_code == 507
+        assert send(roomy, TEXTS * 30).status_code == 507
 
 
 @pytest.mark.parametrize(
