@@ -1,5 +1,6 @@
-"""Batches of unit rows for the objectives' tests, and steps down a loss."""
+"""Batches of unit rows for the objectives' tests, values by hand and gradients."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -8,8 +9,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from training.objectives import Step
-
-Loss = Callable[[Step], Tensor]
 
 
 def rows(n: int, width: int, seed: int) -> Tensor:
@@ -48,31 +47,18 @@ batches = st.builds(
 )
 
 
-def permuted(outputs: Step, order: list[int]) -> Step:
-    return step_of(outputs.text[order], tuple(view[order] for view in outputs.views))
+def pairs_by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
+    """Globetrotter, eq. 1 with known pairs, and eq. 3: of two rows (n, d) each is a pair of row i.
+
+    Each of the 2n against all others but itself, the mean over them.
+    """
+    every, n, total = [*one.tolist(), *other.tolist()], len(one), 0.0
+    for i, own in enumerate(every):
+        beta = [math.exp((1 + sum(map(float.__mul__, own, row))) / 2 / temperature) for row in every]
+        total -= math.log(beta[(i + n) % (2 * n)] / (sum(beta) - beta[i]))
+    return total / (2 * n)
 
 
-def stepped(loss: Loss, outputs: Step, size: float = 0.05) -> Step:
-    """The batch after a small step of texts and pictures along the negative gradient, on the sphere."""
-    text = outputs.text.clone().requires_grad_()
-    views = tuple(view.clone().requires_grad_() for view in outputs.views)
-    loss(step_of(text, views)).backward()  # type: ignore[no-untyped-call]
-
-    def moved(tensor: Tensor) -> Tensor:
-        gradient = tensor.grad if tensor.grad is not None else torch.zeros_like(tensor)
-        return F.normalize((tensor - size * gradient).detach(), dim=1)
-
-    return step_of(moved(text), tuple(map(moved, views)))
-
-
-def assert_pairs_come_nearer(loss: Callable[[Tensor, Tensor], Tensor]) -> None:
-    """A step down a loss of pairs (n, d), (n, d) brings row i of both nearer, and parts the others."""
-    one, other = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
-    loss(one, other).backward()  # type: ignore[no-untyped-call]
-    assert one.grad is not None
-    assert other.grad is not None
-    before = (one @ other.T).detach()
-    gained = ((one - 0.05 * one.grad) @ (other - 0.05 * other.grad).T - before).detach()
-    own = torch.eye(6, dtype=torch.bool)
-    assert gained[own].mean() > 0
-    assert gained[own].mean() > gained[~own].mean() + 0.01
+def assert_gradient(loss: Callable[..., Tensor], *given: Tensor) -> None:
+    """The gradient of a loss is that of its value, in every number that it is given."""
+    assert torch.autograd.gradcheck(loss, [tensor.clone().requires_grad_() for tensor in given])

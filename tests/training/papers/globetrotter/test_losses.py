@@ -1,16 +1,13 @@
 """The token cloze, the contrast of two views and the ceiling's loss, by hand."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
-from tests.training.step_batches import batch, rows, step_of
+from tests.training.step_batches import batch, pairs_by_hand, rows, step_of
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
-from training.objectives import Step
 from training.papers.globetrotter.losses import Cloze, ClozeHead, Paired, VisualContrastive, mask_tokens
 
 TEXT = rows(2, 2, 0)
@@ -78,41 +75,16 @@ def test_special_tokens_are_never_chosen(row: list[int], share: float) -> None:
     assert torch.equal(ids, before), "the true ids are the labels: they must stay"
 
 
-def paired(text: Tensor, partners: Tensor) -> Step:
-    return step_of(text, (), partners=partners)
-
-
-def paired_by_hand(text: Tensor, partners: Tensor, temperature: float) -> float:
-    """Globetrotter, eq. 1, with α = 1 for partners: the mean over all 2N sentences."""
-    every = [*text.tolist(), *partners.tolist()]
-    n, total = len(text), 0.0
-    for i, one in enumerate(every):
-        beta = [math.exp((1 + sum(map(float.__mul__, one, other))) / 2 / temperature) for other in every]
-        total -= math.log(beta[(i + n) % (2 * n)] / (sum(beta) - beta[i]))
-    return total / (2 * n)
-
-
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
 def test_equation_1_with_known_pairs(temperature: float) -> None:
     text, partners = rows(5, 4, 0), rows(5, 4, 1)
-    found = Paired(temperature=temperature)(paired(text, partners)).item()
-    assert found == pytest.approx(paired_by_hand(text, partners, temperature), rel=1e-9)
-
-
-def views_by_hand(outputs: Step, temperature: float) -> float:
-    """Globetrotter, eq. 3, over the 2N views: the other view of a picture against all views but itself."""
-    first, second = (view.tolist() for view in outputs.views[:2])
-    views, n = first + second, len(first)
-    total = 0.0
-    for i in range(2 * n):
-        alpha = [(1 + sum(a * b for a, b in zip(views[i], other, strict=True))) / 2 for other in views]
-        others = sum(math.exp(alpha[k] / temperature) for k in range(2 * n) if k != i)
-        total -= math.log(math.exp(alpha[(i + n) % (2 * n)] / temperature) / others)
-    return total / (2 * n)
+    found = Paired(temperature=temperature)(step_of(text, (), partners=partners)).item()
+    assert found == pytest.approx(pairs_by_hand(text, partners, temperature), rel=1e-9)
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
 def test_equation_3(temperature: float) -> None:
+    """The other view of a picture against all views but itself."""
     outputs = batch(n=7)
     found = VisualContrastive(temperature=temperature)(outputs).item()
-    assert found == pytest.approx(views_by_hand(outputs, temperature), rel=1e-9)
+    assert found == pytest.approx(pairs_by_hand(*outputs.views, temperature), rel=1e-9)

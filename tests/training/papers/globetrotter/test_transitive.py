@@ -1,5 +1,4 @@
 import math
-from random import Random
 from typing import Literal
 
 import pytest
@@ -7,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.step_batches import batch, batches, near, permuted, rows, step_of, stepped
+from tests.training.step_batches import batch, batches, near, rows, step_of
 from training.objectives import Step
 from training.papers.globetrotter.transitive import Transitive
 
@@ -118,28 +117,3 @@ def test_without_positives_it_is_0_and_so_is_its_gradient(way: Normalise) -> Non
     assert found.item() == 0
     assert text.grad is not None
     assert not text.grad.any()
-
-
-@pytest.mark.parametrize("way", WAYS)
-@given(outputs=batches, random=st.randoms(use_true_random=False))
-def test_the_order_of_the_batch_does_not_matter(way: Normalise, outputs: Step, random: Random) -> None:
-    order = list(range(len(outputs.text)))
-    random.shuffle(order)
-    loss = Transitive(normalise=way, margin=0.2)
-    found = loss(permuted(outputs, order)).item()
-    assert found == pytest.approx(loss(outputs).item(), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_step_brings_sentences_of_like_pictures_nearer(way: Normalise) -> None:
-    """Two pictures, three captions each: captions of one picture approach, those of the other part."""
-    pictures = torch.tensor([[1.0, 0.0, 0.0]] * 3 + [[-1.0, 0.0, 0.0]] * 3, dtype=torch.float64)
-    before = step_of(near(pictures, 0.6, 3), (pictures,))
-    loss = Transitive(normalise=way)
-    alike = loss.alpha(before) > 0
-    same = pictures @ pictures.T > 0
-    assert torch.equal(alike, same)
-    after = stepped(loss, before)
-    gained = after.text @ after.text.T - before.text @ before.text.T
-    assert gained[same].sum() > 0
-    assert gained[~same].sum() < 0

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from tests.training.step_batches import rows, step_of
 from training.papers.mule.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
-from training.papers.smalr.latent import top_violations
 
 LANGUAGES = torch.tensor([0, 1, 0, 0, 1])
 
@@ -41,16 +40,6 @@ def test_image_sentence_matching(top: int) -> None:
     assert found.item() == pytest.approx(by_hand(text, view, LANGUAGES, 0.3, top, 1.5), rel=1e-9)
 
 
-def test_a_picture_does_not_push_away_sentences_of_another_language() -> None:
-    """All that is wrong is a sentence in another language: the picture's half is silent."""
-    pictures = torch.eye(2, dtype=torch.float64)
-    text = pictures[[0, 0]]  # the second sentence lies at the first picture
-    alone = Triplet(margin=0.1, from_sentences=0)
-    apart, same = torch.tensor([[0], [1]]), torch.zeros(2, 1)
-    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=apart)).item() == 0
-    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=same)).item() > 0
-
-
 def neighbours_by_hand(text: Tensor, beside: Tensor, margin: float, top: int) -> float:
     """MULE, eq. 1, one layer: 2N anchors, rivals are all sentences about other pictures."""
     every, n = torch.cat([text, beside]), len(text)
@@ -73,11 +62,3 @@ def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
     expected = neighbours_by_hand(F.normalize(inner, dim=1), F.normalize(inner_beside, dim=1), 0.2, top)
     found = InnerNeighbourhood(margin=0.2, top=top)(outputs)
     assert found.item() == pytest.approx(expected, rel=1e-9), "whatever the vectors' lengths"
-
-
-def test_only_the_most_violated_constraints_count() -> None:
-    cosines = torch.tensor([[0.9, 0.8, 0.1]], requires_grad=True)
-    rivals = torch.tensor([[True, True, False]])
-    top_violations(cosines, torch.tensor([0.5]), rivals, 0.1, 1).backward()  # type: ignore[no-untyped-call]
-    assert cosines.grad is not None
-    assert cosines.grad.tolist() == [[1, 0, 0]]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from tests.training.step_batches import assert_pairs_come_nearer, rows, step_of
+from tests.training.step_batches import assert_gradient, rows, step_of
 from training.papers.united.halves import Halves
 
 CAPTIONS = rows(6, 4, 9)
@@ -16,5 +16,6 @@ def test_two_halves_by_hand() -> None:
     assert found == pytest.approx(-torch.log(right / (right + 2 * wrong)).item())
 
 
-def test_a_step_brings_halves_nearer_and_parts_the_others() -> None:
-    assert_pairs_come_nearer(lambda one, other: Halves()(step_of(CAPTIONS, (), halves=(one, other))))
+def test_its_gradient() -> None:
+    loss = Halves()
+    assert_gradient(lambda *halves: loss(step_of(CAPTIONS, (), halves=halves)), rows(5, 4, 0), rows(5, 4, 1))
