@@ -20,19 +20,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call(bundle: Bundle, corpus: Path, out: Path, *more: str) -> int:
-    return run(
-        [
-            "evaluate",
-            "aligned",
-            "--encoder",
-            str(bundle.folder),
-            "--data",
-            str(corpus),
-            "--out",
-            str(out),
-            *more,
-        ]
-    )
+    given = ["--encoder", str(bundle.folder), "--data", str(corpus), "--out", str(out)]
+    return run(["evaluate", "aligned", *given, *more])
 
 
 def test_evaluate_writes_the_report_and_prints_the_means(

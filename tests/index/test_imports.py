@@ -17,14 +17,8 @@ def modules_after(statement: str) -> set[str]:
     "module", ["index.answers.translator", "index.build.build_index", "index.commands.index"]
 )
 def test_the_index_needs_no_training(module: str) -> None:
-    assert not modules_after(f"import {module}") & {
-        "torch",
-        "transformers",
-        "onnx",
-        "training",
-        "evaluation",
-        "scipy",
-    }
+    heavy = {"torch", "transformers", "onnx", "training", "evaluation", "scipy"}
+    assert not modules_after(f"import {module}") & heavy
 
 
 def test_a_translator_does_not_load_the_segmenter() -> None:

@@ -132,17 +132,8 @@ class RedisServer:
         self.start()
 
     def start(self) -> None:
-        arguments = [
-            "--port",
-            str(self.port),
-            "--save",
-            "",
-            "--dir",
-            str(self._folder),
-            "--bind",
-            "127.0.0.1",
-        ]
-        self._process = subprocess.Popen([self._program, *arguments], stdout=subprocess.DEVNULL)
+        arguments = f"--port {self.port} --bind 127.0.0.1 --dir {self._folder} --save".split()
+        self._process = subprocess.Popen([self._program, *arguments, ""], stdout=subprocess.DEVNULL)
         until(self._answers, "redis-server did not start", 10)
 
     def freeze(self) -> None:

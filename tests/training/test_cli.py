@@ -28,6 +28,10 @@ def trains(file: Path, data: Path, out: Path, *more: str) -> list[str]:
     return ["train", str(file), "--data", str(data), "--out", str(out), *more]
 
 
+def exports(run: Path, data: Path, out: Path, *more: str) -> list[str]:
+    return ["bundle", "export", str(run), "--data", str(data), "--out", str(out), *more]
+
+
 @pytest.mark.usefixtures("bag_run")  # which leaves the pictures' features in the cache
 def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, capsys: Capture) -> None:
     capsys.readouterr()
@@ -100,17 +104,7 @@ def test_smoke_takes_no_data_and_no_run(tmp_path: Path, capsys: Capture, option:
 
 def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "bundle"
-    words = [
-        "bundle",
-        "export",
-        str(bag_run.folder),
-        "--data",
-        str(data),
-        "--out",
-        str(out),
-        "--name",
-        "mine",
-    ]
+    words = exports(bag_run.folder, data, out, "--name", "mine")
     capsys.readouterr()
     assert run([*words, "--version", "3", "--licence", "CC0-1.0"]) == 0
     manifest = open_bundle(out).manifest
@@ -126,17 +120,7 @@ def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, caps
 def test_a_name_that_no_bundle_has_is_refused_before_the_work(
     data: Path, bag_run: Run, tmp_path: Path, capsys: Capture, option: str, value: str
 ) -> None:
-    words = [
-        "bundle",
-        "export",
-        str(bag_run.folder),
-        "--data",
-        str(data),
-        "--out",
-        str(tmp_path / "b"),
-        option,
-        value,
-    ]
+    words = exports(bag_run.folder, data, tmp_path / "b", option, value)
     assert f"passepartout: {option}: " in fails(capsys, 2, *words)
     assert list(tmp_path.iterdir()) == []
 
@@ -145,11 +129,11 @@ def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: P
     copy = tmp_path / "run"
     shutil.copytree(bag_run.folder, copy)
     (copy / "result.json").unlink()
-    words = ["bundle", "export", str(copy), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    words = exports(copy, data, tmp_path / "bundle")
     assert "is not a finished run; continue it with passepartout train --resume" in fails(capsys, 2, *words)
     assert not (tmp_path / "bundle").exists()
 
 
 def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    words = ["bundle", "export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    words = exports(tmp_path, data, tmp_path / "bundle")
     assert "contains no training run" in fails(capsys, 2, *words)

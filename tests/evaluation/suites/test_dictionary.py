@@ -72,14 +72,8 @@ def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> 
 
 def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
-    options = [
-        "--encoder",
-        str(bundle.folder),
-        "--out",
-        str(tmp_path / "out"),
-        "--dictionary",
-        f"en:de={path}",
-    ]
+    options = ["--encoder", str(bundle.folder), "--out", str(tmp_path / "out")]
+    options += ["--dictionary", f"en:de={path}"]
     assert run(["evaluate", "words", *options]) == 0
     markdown = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert f"--dictionary en:de={path}" in markdown

@@ -112,9 +112,5 @@ def test_what_an_answer_is_called() -> None:
 
 def test_an_index_that_was_not_measured_has_the_confidence_of_its_encoder() -> None:
     found = Confidence.of_encoder(UNFITTED)
-    assert (found.source, found.n, found.sentence, found.word) == (
-        "encoder",
-        0,
-        (UNFITTED.sentence,),
-        UNFITTED.word,
-    )
+    assert (found.source, found.n) == ("encoder", 0)
+    assert (found.sentence, found.word) == ((UNFITTED.sentence,), UNFITTED.word)

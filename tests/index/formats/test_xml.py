@@ -98,13 +98,9 @@ def test_xliff_1_2(tmp_path: Path) -> None:
         "state": "translated",
     }
     assert one.group == two.group != three.group == four.group
-    assert [sentence.confirmed for sentence in (one, two, three, four, five)] == [
-        True,
-        True,
-        True,
-        False,
-        True,
-    ]
+    assert [one.confirmed, two.confirmed, three.confirmed, four.confirmed, five.confirmed] == [
+        *[True] * 3, False, True
+    ]  # fmt: skip
 
 
 def test_xliff_2(tmp_path: Path) -> None:

@@ -66,16 +66,8 @@ def test_its_options(
     assert qualities() == [95, 90, 85, 80, 75]  # five, of at least 70 %
     assert qualities(max_candidates=50) == [95, 90, 85, 80, 75, 70.5]
     assert qualities(max_candidates=2) == qualities(max_candidates="2") == [95, 90]
-    assert qualities(min_similarity=0, max_candidates=50) == [
-        95,
-        90,
-        85,
-        80,
-        75,
-        70.5,
-        50,
-        31,
-    ]  # never under 30
+    least = qualities(min_similarity=0, max_candidates=50)
+    assert least == [95, 90, 85, 80, 75, 70.5, 50, 31]  # never under 30
     assert qualities(min_similarity=90) == [95, 90]
     assert qualities(min_similarity=101) == []
     for nonsense in ("many", "-1", "²", "9" * 30, ""):

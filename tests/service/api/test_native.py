@@ -112,22 +112,14 @@ def test_the_source_is_detected_for_each_text(client: TestClient) -> None:
     answer = client.post("/translate/sentence", json={"text": texts, "target": ["de", "en"]}).json()
     assert [result["source"] for result in answer["results"]] == ["en", "zh", "ar", "de"]
     # A text is not translated into its own language.
-    assert [list(result["translations"]) for result in answer["results"]] == [
-        ["de"],
-        ["de", "en"],
-        ["de", "en"],
-        ["en"],
-    ]
+    targets = [" ".join(result["translations"]) for result in answer["results"]]
+    assert targets == ["de", "de en", "de en", "en"]
 
 
 def test_a_word_gets_its_translations(client: TestClient) -> None:
     concepts = lexicon()[:8]
-    request = {
-        "word": [concept["en"] for concept in concepts],
-        "source": "en",
-        "target": ["de", "ar"],
-        "k": 3,
-    }
+    words = [concept["en"] for concept in concepts]
+    request = {"word": words, "source": "en", "target": ["de", "ar"], "k": 3}
     body = client.post("/translate/word", json=request).json()
     for result, concept in zip(body["results"], concepts, strict=True):
         assert (result["word"], result["source"]) == (concept["en"], "en")

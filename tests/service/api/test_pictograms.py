@@ -49,23 +49,11 @@ def test_all_sentences_are_listed_page_by_page(client: TestClient) -> None:
     assert set(listed) <= set(sentences("de"))
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "1f201",
-        "1f562",
-        "1f197",
-        "2196",
-        "39-20e3",
-        "1f523",
-        "23e9",
-        "1f519",
-        "1f7e3",
-        "1f3fd",
-        "2666",
-        "264c",
-    ],
-)
+SIGNS = ["1f201", "1f562", "1f197", "2196", "39-20e3", "1f523"]
+SIGNS += ["23e9", "1f519", "1f7e3", "1f3fd", "2666", "264c"]
+
+
+@pytest.mark.parametrize("code", SIGNS)
 def test_signs_are_not_asked_for_when_teaching(code: str) -> None:
     assert is_sign(code)
     assert not any(map(is_sign, ("1f415", "1f468-200d-1f33e", "2764", "23f0")))

@@ -5,20 +5,15 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from index.errors import DataError
 from training.data.synthetic import (
     CAPTIONS_PER_PICTURE,
-    COLOURS,
     LANGUAGES,
-    TEST_LINES,
     Scene,
-    Thing,
     describe,
-    draw,
     draw_scenes,
     write_synthetic,
 )
@@ -66,12 +61,6 @@ def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) ->
         assert len({(name, text) for name, text, _ in table}) == len(table)
 
 
-def test_test_lines_are_aligned_and_distinct(data: Path) -> None:
-    for language in LANGUAGES:
-        lines = (data / "benchmark" / "synthetic_test" / f"{language}.txt").read_text("utf-8").splitlines()
-        assert len(lines) == len(set(lines)) == TEST_LINES
-
-
 def test_scenes_differ_and_repeat_for_a_seed() -> None:
     scenes = draw_scenes(1440, seed=0)
     assert len(set(scenes)) == 1440
@@ -91,25 +80,3 @@ def test_a_sentence_tells_scenes_apart(language: str) -> None:
             assert "{" not in sentence
             assert "_" not in sentence
             assert said.setdefault(sentence, scene) == scene
-
-
-def heights(relation: str) -> list[float]:
-    """Where the red ball and the blue box are."""
-    scene = Scene("sand", (Thing("ball", "red"), Thing("box", "blue")), relation)
-    pixels = np.asarray(draw(scene, SIZE, Random(0)), dtype=np.float64)
-    near = (np.linalg.norm(pixels - np.array(COLOURS[colour]), axis=2) < 40 for colour in ("red", "blue"))
-    return [float(np.argwhere(where)[:, 0].mean()) for where in near]
-
-
-def test_pictures_show_colours_counts_and_places() -> None:
-    red, blue = heights("above")
-    assert red < blue - SIZE / 4
-    red, blue = heights("below")
-    assert red > blue + SIZE / 4
-    red, blue = heights("beside")
-    assert abs(red - blue) < SIZE / 8
-    covers = []
-    for count in (1, 2, 3):
-        pixels = np.asarray(draw(Scene("snow", (Thing("star", "red", count),)), SIZE, Random(0)), np.float64)
-        covers.append(np.mean(np.linalg.norm(pixels - np.array(COLOURS["red"]), axis=2) < 40))
-    assert 0.01 < covers[0] < covers[1] < covers[2]

@@ -178,13 +178,8 @@ def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
     assert run.recipe.description in card
     for name, value in manifest.measures.items():
         assert f"| {name} | {value:g} |" in card
-    for told in (
-        manifest.precision,
-        manifest.licence,
-        manifest.recipe.sha256[:16],
-        manifest.data.sha256[:16],
-    ):
-        assert told in card
+    origins = (manifest.recipe.sha256[:16], manifest.data.sha256[:16])
+    assert all(told in card for told in (manifest.precision, manifest.licence, *origins))
     for told in (run.result()["pictures"], run.result()["captions"], run.result()["best_epoch"]):
         assert str(told) in card
     assert all(f"({code})" in card for code in manifest.languages)
@@ -236,10 +231,7 @@ def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
         (['data.caption_kinds=["human","machine"]'], "photos disjoint en de pt (human+machine)"),
         (["data.shuffle_pictures=true"], "photos disjoint en de pt (all captions, pictures shuffled)"),
         (['data.sets=["photos","pictograms"]'], "photos and pictograms disjoint en de pt (all captions)"),
-        (
-            ['data.sets=["pictograms"]'],
-            "pictograms disjoint en de pt (all captions)",
-        ),
+        (['data.sets=["pictograms"]'], "pictograms disjoint en de pt (all captions)"),
     ],
 )
 def test_the_data_is_named_for_what_was_seen_of_it(tmp_path: Path, overrides: list[str], name: str) -> None:

@@ -1,7 +1,5 @@
 """`passepartout learn-language --pictures`: a language taught with pictures that the encoder never saw."""
 
-import subprocess
-import sys
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,17 +144,3 @@ def test_a_damaged_space_is_refused(drawn: Bundle, tmp_path: Path) -> None:
     file.write_bytes(content)
     with pytest.raises(DamagedError, match=r"not \(64, 8\)"):
         read_picture_space(file, 8)
-
-
-def test_without_torch_the_extra_is_named(drawn: Bundle, own: Own, tmp_path: Path) -> None:
-    program = (
-        "import sys\n"
-        "sys.modules['torch'] = None\n"
-        "import passepartout\n"
-        f"sys.exit(passepartout.run({command(drawn, own, tmp_path / 'out')!r}))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[3]
-    )
-    assert done.returncode == 1
-    assert done.stderr.strip() == "passepartout: torch is not installed: pip install 'passepartout[train]'"

@@ -20,18 +20,8 @@ SYSTEM = "globetrotter-mini"
 
 def words(data: Path, out: Path, *more: str) -> list[str]:
     sets = [word for override in TINY for word in ("--set", override)]
-    return [
-        "reproduce",
-        "globetrotter",
-        "--data",
-        str(data),
-        "--out",
-        str(out),
-        "--seeds",
-        "0",
-        *sets,
-        *more,
-    ]
+    given = ["--data", str(data), "--out", str(out), "--seeds", "0"]
+    return ["reproduce", "globetrotter", *given, *sets, *more]
 
 
 @pytest.mark.parametrize("paper", papers())
