@@ -26,12 +26,12 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from index.answers.answer import SentenceResponse, WordResponse
+from index.answers.answer import Concordance, LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import Include, SentenceRequest, WordRequest
 from index.errors import PassepartoutError
 from service.schemas.jobs import END_STATES, Job, Jobs, Request, Upload, Versions
 from service.schemas.problems import Failure, Problem
-from service.schemas.responses import Concordance, Language, Readiness, TeachingPictures, TranslatedFile
+from service.schemas.responses import Readiness, TeachingPictures, TranslatedFile
 
 MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
 DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
@@ -107,9 +107,9 @@ class Client:
             return self._ask("word", request, WordResponse)
         return self._ask("sentence", request, SentenceResponse)
 
-    def languages(self) -> list[Language]:
+    def languages(self) -> list[LanguageInfo]:
         """List the languages of the index, and the targets of each."""
-        return self._call("GET", "languages", list[Language])
+        return self._call("GET", "languages", list[LanguageInfo])
 
     def concordance(
         self, text: str | None, source: str, target: Texts = (), *, begin: int = 0, count: int | None = None

@@ -1,4 +1,4 @@
-"""Answers, and the responses that they come in, as HTTP returns them and everything else reads them."""
+"""Answers, languages and phrases, and the responses that they come in, as HTTP returns them."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from index.confidence import MatchKind
+from index.storage.index_manifest import PairQuality
 
 DIGITS = 4  # of scores, confidences and cosines
 
@@ -258,3 +259,75 @@ class WordResponse(Response):
     )
 
     results: list[WordResult] = Field(description="One result per word, in the order sent.")
+
+
+class LanguageInfo(BaseModel):
+    """A language to translate from, if the encoder knows it, and into, if the index has sentences in it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: str = Field(description="BCP 47 code.", examples=["de"])
+    name: str = Field(description="English name.", examples=["German"])
+    targets: tuple[str, ...] = Field(
+        description="Codes of the languages that it can be translated into.", examples=[["en", "pt"]]
+    )
+    sentences: int = Field(description="Number of its sentences in the index.", examples=[322])
+    words: int = Field(description="Number of its words in the index.", examples=[410])
+    quality: dict[str, PairQuality] = Field(
+        default={},
+        description="Target language code -> how well this pair translates, for pairs that were measured "
+        "when the index was built.",
+        examples=[{"pt": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": 0.03}}],
+    )
+    is_source: bool = Field(default=True, exclude=True)
+
+
+class Translation(BaseModel):
+    """A sentence that is the translation of another in the corpus."""
+
+    text: str = Field(description="The sentence.", examples=["Ein Hund rennt am Strand."])
+    id: str = Field(description="Its id in the index.", examples=["de:41"])
+
+
+class ConcordanceLine(BaseModel):
+    """A sentence that contains the phrase."""
+
+    text: str = Field(description="The sentence.", examples=["A dog runs on the beach."])
+    id: str = Field(description="Its id in the index.", examples=["en:41"])
+    places: list[tuple[int, int]] = Field(
+        description="Where the phrase occurs: begin and end, counted in Unicode characters from 0.",
+        examples=[[[2, 5]]],
+    )
+    metadata: dict[str, Any] = Field(
+        description="Its file and the further columns that it has there.", examples=[{"file": "en.txt"}]
+    )
+    translations: dict[str, list[Translation]] = Field(
+        description="Language code -> its translations in the corpus."
+    )
+
+
+class Concordance(Response):
+    """Sentences that contain a phrase, in the order of the corpus."""
+
+    text: str | None = Field(description="The phrase as sent.", examples=["dog"])
+    source: str = Field(description="Language code of the sentences.", examples=["en"])
+    results: list[ConcordanceLine] = Field(description="The sentences of this page.")
+    next: int | None = Field(description="The `begin` of the next page; null on the last.", examples=[20])
+
+
+class ShownPhrase(BaseModel):
+    """A phrase of a topic, to be shown to somebody who reads another language."""
+
+    text: str = Field(description="The phrase.", examples=["Where does it hurt?"])
+    id: str = Field(description="Its id in the index.", examples=["en:120"])
+    topic: str = Field(description="Its topic.", examples=["pain"])
+    pictogram: str = Field(description="An emoji for it; may be empty.", examples=["🤕"])
+    reviewed: str = Field(description="Who has reviewed it, or `no`; empty if its file does not say.")
+    translation: str = Field(description="Its translation in the corpus.", examples=["Wo tut es weh?"])
+    translation_id: str = Field(description="The id of the translation.", examples=["de:120"])
+
+
+class Phrases(Response):
+    """The phrases of an index, in the order of the corpus."""
+
+    phrases: list[ShownPhrase] = Field(description="Every sentence whose file has a column `topic`.")

@@ -3,12 +3,13 @@
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import pyarrow.compute as pc
 
+from index.answers.answer import Concordance, ConcordanceLine, Phrases, ShownPhrase, Translation
 from index.answers.sentence_index import SentenceIndex
+from index.answers.translator import Translator
 from index.formats.sentence import Sentence
 from index.languages import is_unspaced
 from index.text.normalisation import clean
@@ -18,70 +19,65 @@ MOST_ROWS = 1 << 20  # read for one page
 MOST_TRANSLATIONS = 20  # of a sentence into one language
 
 TOPIC = "topic"  # the column of a table that makes its sentences phrases
+PHRASE_COLUMNS = (TOPIC, "pictogram", "reviewed")
 LETTER_CLASSES = r"\pL\pM\pN_"  # as RE2 spells them
 
 
-@dataclass(frozen=True)
-class Occurrence:
-    """A sentence, where the phrase stands in its text (begin and end in characters), and its translations."""
-
-    sentence: Sentence
-    places: tuple[tuple[int, int], ...]
-    translations: Mapping[str, Sequence[Sentence]]
-
-
-@dataclass(frozen=True)
-class Page:
-    """Occurrences in corpus order; `next` is the row where the next page begins, None on the last page."""
-
-    occurrences: Sequence[Occurrence]
-    next: int | None
-
-
 def concordance(
-    indexes: Mapping[str, SentenceIndex],
+    translator: Translator,
     phrase: str | None,
     source: str,
     targets: Sequence[str],
     *,
     begin: int = 0,
     count: int = 20,
-) -> Page:
+) -> Concordance:
     """Find up to `count` sentences in `source` that contain a phrase, from row `begin` on.
 
     Case is ignored, and the phrase must be whole words if its script separates words. Without a phrase, every
     sentence matches. A page reads at most MOST_ROWS rows, so a page with fewer sentences may not be the last.
     """
-    index = indexes[source]
-    if phrase is None:
-        end = min(len(index), begin + count)
-        rows = list(range(begin, end))
-        return Page(_occurrences(indexes, rows, None, source, targets), end if end < len(index) else None)
-    phrase = clean(phrase)
-    end = min(len(index), begin + MOST_ROWS)
-    rows = []
-    for row in _rows(index, _pattern(phrase), begin, end):
+    index, cleaned = translator.sentence_indexes[source], None if phrase is None else clean(phrase)
+    rows: list[int] = []
+    following = min(len(index), begin + (count if cleaned is None else MOST_ROWS))
+    found = range(begin, following) if cleaned is None else _rows(index, _pattern(cleaned), begin, following)
+    for row in found:
         if len(rows) == count:
-            return Page(_occurrences(indexes, rows, phrase, source, targets), rows[-1] + 1)
+            following = rows[-1] + 1
+            break
         rows.append(row)
-    return Page(_occurrences(indexes, rows, phrase, source, targets), end if end < len(index) else None)
+    return Concordance(
+        model=translator.model,
+        index=translator.version,
+        text=phrase,
+        source=source,
+        results=[_line(translator, index, row, cleaned, targets) for row in rows],
+        next=following if following < len(index) else None,
+    )
 
 
-@dataclass(frozen=True)
-class Phrase:
-    """A sentence whose file names its topic, and its translation in the corpus."""
-
-    sentence: Sentence
-    translation: Sentence
-
-
-def phrases(index: SentenceIndex, target: SentenceIndex) -> list[Phrase]:
+def phrases(translator: Translator, source: str, target: str) -> Phrases:
     """Find the sentences with a `topic` in their metadata that the corpus translates, in its order."""
+    index, other = (translator.sentence_indexes[code] for code in (source, target))
     found = []
     for row in index.rows_that_say(TOPIC):
         if (sentence := index.sentence(row)).metadata.get(TOPIC):
-            found += [Phrase(sentence, other) for other in _translations(index, target, row)[:1]]
-    return found
+            found += [
+                ShownPhrase(
+                    **phrase_columns(sentence),
+                    text=sentence.text,
+                    id=sentence.id,
+                    translation=translation.text,
+                    translation_id=translation.id,
+                )
+                for translation in _translations(index, other, row)[:1]
+            ]
+    return Phrases(model=translator.model, index=translator.version, phrases=found)
+
+
+def phrase_columns(sentence: Sentence) -> dict[str, str]:
+    """What the columns of PHRASE_COLUMNS say of a phrase."""
+    return {name: str(sentence.metadata.get(name) or "") for name in PHRASE_COLUMNS}
 
 
 def _rows(index: SentenceIndex, pattern: str, begin: int, end: int) -> Iterator[int]:
@@ -92,26 +88,22 @@ def _rows(index: SentenceIndex, pattern: str, begin: int, end: int) -> Iterator[
             yield start + place
 
 
-def _occurrences(
-    indexes: Mapping[str, SentenceIndex],
-    rows: Sequence[int],
-    phrase: str | None,
-    source: str,
-    targets: Sequence[str],
-) -> list[Occurrence]:
-    index = indexes[source]
-    return [
-        Occurrence(
-            sentence := index.sentence(row),
-            () if phrase is None else tuple(_places(phrase, sentence.text)),
-            {code: _translations(index, indexes[code], row) for code in targets},
-        )
-        for row in rows
-    ]
+def _line(
+    translator: Translator, index: SentenceIndex, row: int, phrase: str | None, targets: Sequence[str]
+) -> ConcordanceLine:
+    sentence = index.sentence(row)
+    return ConcordanceLine(
+        text=sentence.text,
+        id=sentence.id,
+        places=[] if phrase is None else list(_places(phrase, sentence.text)),
+        metadata=dict(sentence.metadata),
+        translations={code: _translations(index, translator.sentence_indexes[code], row) for code in targets},
+    )
 
 
-def _translations(index: SentenceIndex, target: SentenceIndex, row: int) -> list[Sentence]:
-    return [target.sentence(other) for other in index.translations(row, target)[:MOST_TRANSLATIONS]]
+def _translations(index: SentenceIndex, target: SentenceIndex, row: int) -> list[Translation]:
+    rows = index.translations(row, target)[:MOST_TRANSLATIONS]
+    return [Translation(text=target.text(other), id=target.id(other)) for other in rows]
 
 
 def _pattern(phrase: str) -> str:

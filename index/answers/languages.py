@@ -1,24 +1,12 @@
 """Languages of an index: which can be asked for, and what to say where one cannot."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from index.answers.answer import LanguageInfo
 from index.errors import Fault, RequestError, UndetectedLanguageError, UnknownLanguageError, listed
 from index.languages import TAGS_REMEMBERED, lookup
 from index.text.identification import likely_languages
-
-
-@dataclass(frozen=True)
-class LanguageInfo:
-    """A language to translate from, if the encoder knows it, and into, if the index has sentences in it."""
-
-    code: str
-    name: str
-    sentences: int
-    words: int
-    targets: tuple[str, ...]
-    is_source: bool = True
 
 
 class Languages:

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Original, Pictogram
+from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
 from index.answers.guard import contrasting, limited_by, with_contrasts
-from index.answers.languages import LanguageInfo, Languages
+from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
 from index.answers.sentence_index import SentenceIndex
@@ -449,16 +449,17 @@ class Translator:
             )
 
     def _info(self, code: str) -> LanguageInfo:
-        entry = self.manifest.languages.get(code)
+        entry, is_source = self.manifest.languages.get(code), code in self._sources
+        targets = tuple(other for other in self.sentence_indexes if other != code and is_source)
+        measured = self.manifest.quality
         return LanguageInfo(
             code=code,
             name=language(code).name,
+            targets=targets,
             sentences=entry.sentences if entry else 0,
             words=entry.words if entry else 0,
-            targets=tuple(
-                other for other in self.sentence_indexes if other != code and code in self._sources
-            ),
-            is_source=code in self._sources,
+            quality={to: measured[f"{code}-{to}"] for to in targets if f"{code}-{to}" in measured},
+            is_source=is_source,
         )
 
 

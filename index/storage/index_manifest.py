@@ -73,18 +73,20 @@ class LanguageEntry(BaseModel):
 
 
 class PairQuality(BaseModel):
-    """Results of translating `n` sentences of one language whose translation into another is known.
-
-    `r1`, `r10`: the share whose translation is the best answer, or among the best ten. `ece`: the expected
-    calibration error of a confidence fitted without the answers that it is measured on; None if none was.
-    """
+    """How well a pair translates, measured with sentences whose translation is in the index."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    r1: float = Field(ge=0, le=1)
-    r10: float = Field(ge=0, le=1)
-    n: int = Field(ge=1)
-    ece: float | None = Field(default=None, ge=0, le=1)
+    r1: float = Field(ge=0, le=1, description="Share of sentences whose translation was found first.")
+    r10: float = Field(ge=0, le=1, description="Share whose translation was among the first ten.")
+    n: int = Field(ge=1, description="Sentences tried.")
+    ece: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Expected calibration error of the confidences, fitted without the answers that it is "
+        "measured on; null if there were too few sentences to measure it.",
+    )
 
 
 class IndexManifest(Manifest):

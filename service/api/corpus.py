@@ -11,12 +11,12 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from index.answers.concordance import TOPIC, Occurrence, concordance, phrases
+from index.answers.answer import Concordance, Phrases
+from index.answers.concordance import concordance, phrase_columns, phrases
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.markup.office import check_tags
 from index.formats.registry import Source, read, suffix_of
-from index.formats.sentence import Sentence
 from index.text.normalisation import clean
 from service import limits
 from service.api.dependencies import EngineNow
@@ -24,21 +24,12 @@ from service.engine.engine import Engine
 from service.http.bodies import A_FILE
 from service.http.problems import ProblemError, ProblemType, overloaded
 from service.schemas.problems import FieldError
-from service.schemas.responses import (
-    Board,
-    BoardPhrase,
-    Concordance,
-    ConcordanceLine,
-    Phrases,
-    ShownPhrase,
-    Translation,
-)
+from service.schemas.responses import Board, BoardPhrase
 
 router = APIRouter()
 
 LONGEST_PHRASE = 200  # characters
 MOST_RESULTS = 100
-PHRASE_COLUMNS = (TOPIC, "pictogram", "reviewed")
 BOARD_SUFFIXES = (".csv", ".tsv", ".xlsx")
 
 
@@ -74,23 +65,15 @@ async def find(
 
     Case is ignored; in scripts that separate words, only whole words match.
     """
-    translator, indexes = engine.translator, engine.translator.sentence_indexes
     _check(engine, [("source", source), *(("target", code) for code in target or ())])
     if text is not None and not clean(text):
         raise _invalid("text", "text is empty: give a word or phrase")
-    codes = [code for code in dict.fromkeys(target or indexes) if code != source]
+    every = target or engine.translator.sentence_indexes
+    codes = [code for code in dict.fromkeys(every) if code != source]
 
     def answer() -> Response:
-        page = concordance(indexes, text, source, codes, begin=begin, count=count)
-        response = Concordance(
-            model=translator.model,
-            index=translator.version,
-            text=text,
-            source=source,
-            results=[_line(occurrence) for occurrence in page.occurrences],
-            next=page.next,
-        )
-        return Response(response.model_dump_json(), media_type="application/json")
+        page = concordance(engine.translator, text, source, codes, begin=begin, count=count)
+        return Response(page.model_dump_json(), media_type="application/json")
 
     return await asyncio.to_thread(answer)  # all of it: a page may have 2,000 translations in each language
 
@@ -105,20 +88,8 @@ async def list_phrases(
 
     The list is empty where no file of the index has a column `topic`.
     """
-    translator, indexes = engine.translator, engine.translator.sentence_indexes
     _check(engine, [("source", source), ("target", target)])
-    found = await asyncio.to_thread(phrases, indexes[source], indexes[target])  # it reads all metadata
-    shown = [
-        ShownPhrase(
-            **_phrase(phrase.sentence).model_dump(exclude={"texts"}),
-            text=phrase.sentence.text,
-            id=phrase.sentence.id,
-            translation=phrase.translation.text,
-            translation_id=phrase.translation.id,
-        )
-        for phrase in found
-    ]
-    return Phrases(model=translator.model, index=translator.version, phrases=shown)
+    return await asyncio.to_thread(phrases, engine.translator, source, target)  # it reads all metadata
 
 
 @router.post("/board", summary="Read a table of phrases", response_model=Board, openapi_extra=A_FILE)
@@ -159,21 +130,17 @@ def _board(content: bytes, name: str) -> Response:
                 group = sentence.group or f"#{sentence.line}"
                 if group not in found and len(found) == limits.MAX_BOARD_PHRASES:
                     break
-                phrase = found.get(group) or found.setdefault(group, _phrase(sentence))
+                phrase = found.get(group) or found.setdefault(
+                    group, BoardPhrase(texts={}, **phrase_columns(sentence))
+                )
                 phrase.texts[sentence.language] = clean(sentence.text)
         except CorpusError as error:
             raise CorpusError(str(error).replace(str(path), name)) from None
-    phrases = list(found.values())
-    languages = list(dict.fromkeys(code for phrase in phrases for code in phrase.texts))
+    languages = list(dict.fromkeys(code for phrase in found.values() for code in phrase.texts))
     if len(languages) < 2:
         raise CorpusError(f"{name}: its first row must name columns for two languages, such as en and de")
-    board = Board(languages=languages, phrases=phrases)
+    board = Board(languages=languages, phrases=list(found.values()))
     return Response(board.model_dump_json(), media_type="application/json")
-
-
-def _phrase(sentence: Sentence) -> BoardPhrase:
-    topic, pictogram, reviewed = (str(sentence.metadata.get(name) or "") for name in PHRASE_COLUMNS)
-    return BoardPhrase(texts={}, topic=topic, pictogram=pictogram, reviewed=reviewed)
 
 
 def _invalid(field: str, message: str) -> ProblemError:
@@ -185,17 +152,3 @@ def _check(engine: Engine, named: Iterable[tuple[str, str]]) -> None:
     indexes = engine.translator.sentence_indexes
     if unknown := [engine.languages.unknown(field, code) for field, code in named if code not in indexes]:
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
-
-
-def _line(occurrence: Occurrence) -> ConcordanceLine:
-    sentence = occurrence.sentence
-    return ConcordanceLine(
-        text=sentence.text,
-        id=sentence.id,
-        places=list(occurrence.places),
-        metadata=dict(sentence.metadata),
-        translations={
-            code: [Translation(text=other.text, id=other.id) for other in sentences]
-            for code, sentences in occurrence.translations.items()
-        },
-    )

@@ -5,16 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from index.answers.answer import SentenceResponse, WordResponse
-from index.answers.languages import LanguageInfo
+from index.answers.answer import LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import SentenceRequest, WordRequest
 from index.answers.respond import respond
-from index.answers.translator import Translator
 from service import limits
 from service.api.dependencies import get_engine
 from service.api.validation import check_sizes
 from service.http.problems import PROBLEMS
-from service.schemas.responses import Language, Quality, TeachingPicture, TeachingPictures
+from service.schemas.responses import TeachingPicture, TeachingPictures
 
 router = APIRouter(responses=PROBLEMS)
 
@@ -48,20 +46,9 @@ async def translate_word(request: Request, body: WordRequest) -> WordResponse:
 
 
 @router.get("/languages", summary="List the languages")
-async def languages(request: Request) -> list[Language]:
+async def languages(request: Request) -> tuple[LanguageInfo, ...]:
     """List the languages: what each can be translated into, how much the index has of it, and how well."""
-    translator = (await get_engine(request)).translator
-    return [
-        Language(
-            code=language.code,
-            name=language.name,
-            targets=list(language.targets),
-            sentences=language.sentences,
-            words=language.words,
-            quality=_quality(translator, language),
-        )
-        for language in translator.languages
-    ]
+    return (await get_engine(request)).translator.languages
 
 
 @router.get("/teach/pictures", summary="List pictures to teach a language with")
@@ -89,9 +76,3 @@ async def teaching_pictures(
         index=engine.translator.version,
         results=[TeachingPicture(picture=picture, emoji=emoji) for picture, emoji in ordered[:count]],
     )
-
-
-def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:
-    measured = translator.manifest.quality
-    pairs = ((target, measured.get(f"{language.code}-{target}")) for target in language.targets)
-    return {target: Quality(r1=q.r1, r10=q.r10, n=q.n, ece=q.ece) for target, q in pairs if q is not None}

@@ -38,11 +38,11 @@ def translator(folder: Path) -> Translator:
 
 
 def texts(translator: Translator, phrase: str, source: str = "en") -> list[str]:
-    page = concordance(translator.sentence_indexes, phrase, source, [])
+    page = concordance(translator, phrase, source, [])
     assert page.next is None
     return [
-        "|".join(occurrence.sentence.text[begin:end] for begin, end in occurrence.places)
-        for occurrence in page.occurrences
+        "|".join(occurrence.text[begin:end] for begin, end in occurrence.places)
+        for occurrence in page.results
     ]
 
 
@@ -68,26 +68,26 @@ def test_scripts_without_spaces_have_no_whole_words(translator: Translator) -> N
 
 
 def test_each_sentence_comes_with_its_translations(translator: Translator) -> None:
-    page = concordance(translator.sentence_indexes, "dog", "en", ["de", "zh"])
-    first, second = page.occurrences
+    page = concordance(translator, "dog", "en", ["de", "zh"])
+    first, second = page.results
     assert [s.text for s in first.translations["de"]] == ["Der Hund schläft."]
     assert [s.text for s in first.translations["zh"]] == ["狗在睡觉。"]
     assert second.translations["zh"] == []
-    assert first.sentence.metadata["file"] == "x.tsv"
+    assert first.metadata["file"] == "x.tsv"
 
 
 def test_pages_follow_each_other(translator: Translator) -> None:
-    indexes, found, begin = translator.sentence_indexes, [], 0
+    found, begin = list[str](), 0
     for _ in range(3):
-        page = concordance(indexes, ".", "en", [], begin=begin, count=1)
-        found += [occurrence.sentence.text for occurrence in page.occurrences]
+        page = concordance(translator, ".", "en", [], begin=begin, count=1)
+        found += [occurrence.text for occurrence in page.results]
         begin = page.next or 0
     assert found == [LINES[0][0], LINES[2][0], LINES[3][0]]
-    assert concordance(indexes, ".", "en", [], begin=10**9).occurrences == []
+    assert concordance(translator, ".", "en", [], begin=10**9).results == []
 
 
 @given(st.text(min_size=1, max_size=8).filter(clean))
 def test_any_phrase_can_be_looked_up(translator: Translator, phrase: str) -> None:
-    for occurrence in concordance(translator.sentence_indexes, phrase, "en", ["de"]).occurrences:
+    for occurrence in concordance(translator, phrase, "en", ["de"]).results:
         for begin, end in occurrence.places:
-            assert 0 <= begin < end <= len(occurrence.sentence.text)
+            assert 0 <= begin < end <= len(occurrence.text)
