@@ -44,7 +44,6 @@ from service.observability.metrics import Metrics
 from service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from service.http.rates import Rates
     from service.jobs.queue import JobQueue
 
 log = logging.getLogger("passepartout.index")
@@ -83,7 +82,6 @@ def create_app(
     )
     app.state.settings = settings
     app.state.index_manager = None
-    app.state.rates = _open_rates(settings)
     app.state.jobs = _open_jobs(settings)
     app.state.metrics = Metrics()
     app.state.keys = settings.keys
@@ -126,7 +124,6 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
         Access,
         keys=settings.keys,
         admins=settings.admins,
-        rates=app.state.rates,
         hosts=settings.hosts,
         origins=settings.origins,
     )
@@ -174,8 +171,6 @@ def _lifespan(
         await cache.close()
         if app.state.jobs is not None:
             await asyncio.to_thread(app.state.jobs.close)
-        if app.state.rates is not None:
-            await app.state.rates.close()
 
     return lifespan
 
@@ -192,14 +187,6 @@ async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> A
             draining_on_sigterm(app.state.stopping, settings.drain_seconds),
         ):
             yield
-
-
-def _open_rates(settings: Settings) -> "Rates | None":
-    if settings.rate_limit is None:
-        return None
-    from service.http.rates import Rates  # imported on use, to save its library's memory
-
-    return Rates(settings.rate_limit, settings.redis_url.get_secret_value() if settings.redis_url else None)
 
 
 def _open_jobs(settings: Settings) -> "JobQueue | None":

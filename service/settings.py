@@ -18,7 +18,6 @@ from index.errors import UsageError
 from service.http.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
-RATE_PATTERN = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
 
 
 class Settings(BaseSettings):
@@ -33,8 +32,8 @@ class Settings(BaseSettings):
     protocol. `python -m service.http.keys NAME` makes a key and its entry; the service keeps the SHA-256
     alone.
 
-    **A proxy** bounds what slow and many clients may take: heads, bodies, connections and times.
-    `docker/nginx.conf` is one to start from. Name it in `trusted_proxies`, or all its clients share one rate.
+    **A proxy** bounds what slow and many clients may take: heads, bodies, connections, times and rates.
+    `docker/nginx.conf` is one to start from. Name it in `trusted_proxies`.
 
     **Answers** are cached in the process or, with `redis_url`, in Redis for all processes. A key is a hash of
     the text, the languages, the encoder and the version of the index, so a new version never gives old
@@ -94,10 +93,6 @@ class Settings(BaseSettings):
         default=None,
         description="Keys that may change the index, in the same form; none: nobody may.",
     )
-    rate_limit: str | None = Field(
-        default=None,
-        description="Requests allowed per API key, or per address without one, such as 600/minute.",
-    )
     trusted_proxies: str = Field(
         default="127.0.0.1",
         description="Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
@@ -127,8 +122,8 @@ class Settings(BaseSettings):
     )
     redis_url: SecretStr | None = Field(
         default=None,
-        description="Redis that caches answers and counts requests for all processes: a redis://, "
-        "rediss:// (TLS) or unix:// address, with a password where needed.",
+        description="Redis that caches answers for all processes: a redis://, rediss:// (TLS) or unix:// "
+        "address, with a password where needed.",
     )
     cache_secret: SecretStr | None = Field(
         default=None,
@@ -177,13 +172,6 @@ class Settings(BaseSettings):
         if entries is not None:
             Keys.parse(entries.get_secret_value())
         return entries
-
-    @field_validator("rate_limit")
-    @classmethod
-    def _countable(cls, given: str | None) -> str | None:
-        if given is not None and not re.fullmatch(RATE_PATTERN, given):
-            raise ValueError("must be a number of requests and a time, such as 10/second or 600/minute")
-        return given
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -85,11 +85,11 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
 
 async def _translated(request: Request, engine: Engine, settings: Settings) -> Response:
     if media_type(request.headers.get("content-type", "")) != MULTIPART_TYPE:
-        await check_body_key(request, None)
+        check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
     async with multipart_form(request, max_files=1, max_fields=MAX_FIELDS) as form:
         fields = {name: value for name, value in form.items() if isinstance(value, str) and value}
-        await check_body_key(request, fields.get("api_key"))
+        check_body_key(request, fields.get("api_key"))
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
             raise _invalid("file", "file is missing: send a file with its name")

@@ -78,7 +78,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     the index is looked up among its words.
     """
     fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
-    await check_body_key(request, fields.get("api_key"))
+    check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
     _check(body, settings)
     (target,) = engine.languages.known([("target", body.target)])
@@ -104,7 +104,7 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     Languages with a probability below 1 % are left out; for a text without letters the list is empty.
     """
     fields = await read_fields(request, EXTRA_FORM_FIELDS)
-    await check_body_key(request, fields.get("api_key"))
+    check_body_key(request, fields.get("api_key"))
     body = _read(DetectRequest, fields)
     check_texts("q", [body.q], Choices(target=["none"]), settings.max_characters)
     (chances,) = await engine.run("detect", engine.translator.sentence_chances, [clean(body.q)])

@@ -5,15 +5,24 @@ be JSON of the expected shape and name the key under which they are stored. With
 with their HMAC, so that others with write access to Redis cannot forge answers.
 """
 
+import asyncio
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from index.answers.answer import Answers
 from service.engine.cache import CacheKey
-from service.redis_connection import Attempts, async_options
+
+log = logging.getLogger("passepartout.redis")
+
+REDIS_SECONDS = 0.02  # until Redis must answer
+Result = TypeVar("Result")
 
 
 class Entry(BaseModel):
@@ -32,12 +41,18 @@ class RedisCache:
         self, url: str, secret: bytes, seconds: int, rejected: Callable[[], None] = lambda: None
     ) -> None:
         self._secret, self._seconds, self._rejected = secret, seconds, rejected
-        self._attempts = Attempts("answering without the cache")
-        self._redis: Redis = Redis.from_url(url, **async_options())
+        self._failing = False
+        self._redis: Redis = Redis.from_url(
+            url,
+            protocol=2,
+            socket_timeout=REDIS_SECONDS,
+            socket_connect_timeout=REDIS_SECONDS,
+            retry=Retry(NoBackoff(), 0),  # redis-py would by default retry for many seconds
+        )
 
     async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
         names = [shared_key(key, self._secret) for key in keys]
-        values = await self._attempts.result(self._redis.mget(names)) if names else []
+        values = await self._result(self._redis.mget(names)) if names else []
         if values is None:
             return [None] * len(keys)
         return [self._open(name, value) for name, value in zip(names, values, strict=True)]
@@ -47,10 +62,28 @@ class RedisCache:
         for key, value in answers.items():
             name = shared_key(key, self._secret)
             pipe.set(name, self._seal(Entry(key=name, answers=value)), ex=self._seconds)
-        await self._attempts.result(pipe.execute())
+        await self._result(pipe.execute())
 
     async def close(self) -> None:
         await self._redis.aclose()
+
+    async def _result(self, act: Awaitable[Result]) -> Result | None:
+        """Await `act` for at most REDIS_SECONDS; None if Redis fails in whatever way.
+
+        The log says when it begins to fail, and when it answers again.
+        """
+        try:
+            async with asyncio.timeout(REDIS_SECONDS):
+                result = await act
+        except Exception as error:
+            if not self._failing:
+                log.warning("Redis failed (%s): answering without the cache", type(error).__name__)
+            self._failing = True
+            return None
+        if self._failing:
+            log.warning("Redis answers again")
+        self._failing = False
+        return result
 
     def _seal(self, entry: Entry) -> bytes:
         document = entry.model_dump_json().encode()

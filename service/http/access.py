@@ -1,4 +1,4 @@
-"""Who may ask, and how often: hosts, pages, keys and rates, checked before anything of a body is read."""
+"""Who may ask: hosts, pages and keys, checked before anything of a body is read."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -9,7 +9,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service.http.keys import Keys, is_admin
 from service.http.page import PAGE_FILES
 from service.http.problems import ProblemError, ProblemType
-from service.http.rates import Rates
 
 # Paths that need no key. All others do, including any added later.
 OPEN_PATHS = frozenset(
@@ -21,7 +20,6 @@ OPEN_PATHS = frozenset(
 )
 OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
 HEALTH_PATHS = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})  # asked by address, often
-UNCOUNTED_PATHS = HEALTH_PATHS | frozenset(PAGE_FILES)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 HOST_NAME = re.compile(r"\[[^\]]*\]|[^:]+")
 # LibreTranslate clients send the key in the body; the routes for these paths call `check_body_key`.
@@ -29,11 +27,10 @@ KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 
 
 class Access:
-    """ASGI middleware: 429 for a client that asks too often, 401 where a needed key is missing or wrong.
+    """ASGI middleware: 401 where a needed key is missing or wrong.
 
-    421 for a host that is not allowed, 403 for what a page of another site sends without being allowed to. A
-    request counts for the name of its key, which the state of the request then has, or else for its
-    address. A key is sent as `Authorization: Bearer` or `X-API-Key`.
+    421 for a host that is not allowed, 403 for what a page of another site sends without being allowed to.
+    The state of a request has the name of its key, sent as `Authorization: Bearer` or `X-API-Key`.
     """
 
     def __init__(
@@ -41,23 +38,22 @@ class Access:
         app: ASGIApp,
         keys: Keys,
         admins: Keys,
-        rates: Rates | None,
         hosts: Collection[str] = (),
         origins: Collection[str] = (),
     ) -> None:
-        self.app, self.keys, self.admins, self.rates = app, keys, admins, rates
+        self.app, self.keys, self.admins = app, keys, admins
         self.hosts, self.origins = hosts, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                await self._check(scope)
+                self._check(scope)
             except ProblemError as problem:
                 await problem.response(scope)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
-    async def _check(self, scope: Scope) -> None:
+    def _check(self, scope: Scope) -> None:
         path, headers = scope["path"], dict(scope["headers"])
         if self.hosts and path not in HEALTH_PATHS and _host(headers) not in self.hosts:
             raise ProblemError(ProblemType.WRONG_HOST)
@@ -67,8 +63,6 @@ class Access:
         key = _key_of(headers) if needs_key else None
         name = None if key is None else self._name_of(key, path)
         scope["state"]["key"] = name
-        if self.rates is not None and path not in UNCOUNTED_PATHS:
-            await self.rates.count(scope)
         if needs_key and name is None and (key is not None or path not in KEY_IN_BODY):
             raise _unauthorised()
 
@@ -89,8 +83,8 @@ def is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
 
 
-async def check_body_key(request: Request, key: object) -> None:
-    """Check and count `key`, from the body of a request whose headers have none. Raises ProblemError.
+def check_body_key(request: Request, key: object) -> None:
+    """Check `key`, from the body of a request whose headers have none. Raises ProblemError.
 
     To be called before anything else in the body is processed.
     """
@@ -101,8 +95,6 @@ async def check_body_key(request: Request, key: object) -> None:
     state["key"] = keys.name_of(key if isinstance(key, str) else "")
     if state["key"] is None:
         raise _unauthorised()
-    if request.app.state.rates is not None:
-        await request.app.state.rates.count(request.scope)
 
 
 def _unauthorised() -> ProblemError:

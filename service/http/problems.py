@@ -49,7 +49,6 @@ class ProblemType(Enum):
     )
     UNKNOWN_LANGUAGE = 422, "The index does not have this language; `errors` lists those it has."
     UNDETECTED_LANGUAGE = 422, "The language of the text could not be detected: give `source`."
-    TOO_MANY_REQUESTS = 429, "This client has sent too many requests: try again after Retry-After seconds."
     INTERNAL_ERROR = 500, "The service failed; the log has the details."
     OVERLOADED = 503, "Too many requests are waiting: try again after Retry-After seconds."
     STORE_UNREACHABLE = (

@@ -19,8 +19,8 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
-from service import redis_connection
 from service.app import create_app
+from service.engine import redis_cache
 from service.settings import Settings
 from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
@@ -158,7 +158,7 @@ class RedisServer:
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give Redis the time that it may take on a busy machine, where it must answer."""
-    monkeypatch.setattr(redis_connection, "REDIS_SECONDS", 5.0)
+    monkeypatch.setattr(redis_cache, "REDIS_SECONDS", 5.0)
 
 
 @pytest.fixture

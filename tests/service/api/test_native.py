@@ -206,7 +206,8 @@ def test_the_quality_of_a_pair_is_what_its_index_measured(index_dir: Path) -> No
         "en-de": PairQuality(r1=0.8, r10=0.9, n=40, ece=0.02),
         "de-en": PairQuality(r1=0.5, r10=1, n=9),
     }
-    opened.manifest = opened.manifest.model_copy(update={"quality": measured})
+    manifest = opened.manifest.model_copy(update={"quality": measured})
+    opened = Translator(manifest, opened.encoder, opened.sentence_indexes, opened.word_indexes)
     with TestClient(create_app(Settings(), opened)) as client:
         english, german, *others = client.get("/languages").json()
     assert english["quality"] == {"de": {"r1": 0.8, "r10": 0.9, "n": 40, "ece": 0.02}}

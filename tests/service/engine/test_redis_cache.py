@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from service import redis_connection
 from service.app import open_cache
+from service.engine import redis_cache
 from service.engine.cache import CacheKey
 from service.engine.redis_cache import Entry, RedisCache, shared_key
 from service.settings import Settings
@@ -188,7 +188,7 @@ def test_a_redis_that_cannot_be_used_costs_next_to_nothing(redis_server: RedisSe
 def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_connection, "REDIS_SECONDS", 0.05)
+    monkeypatch.setattr(redis_cache, "REDIS_SECONDS", 0.05)
 
     async def steps(cache: RedisCache) -> None:
         redis_server.freeze()
