@@ -55,7 +55,7 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
     examples = read_examples(table, code, pictures)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()
-        learn_language(bundle, code, [examples], pictures, Path(folder) / "taught")
+        learn_language(bundle, code, examples, pictures, Path(folder) / "taught")
         seconds = time.process_time() - begin
         encoders = {
             "taught": TextEncoder(open_bundle(Path(folder) / "taught")),

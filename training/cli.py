@@ -124,7 +124,10 @@ def import_(
 @click.argument("bundle", type=PATH_TYPE)
 @click.argument("code")
 @click.option(
-    "--captions", type=PATH_TYPE, help="TSV: a picture of the bundle, and a text in the new language."
+    "--captions",
+    type=PATH_TYPE,
+    required=True,
+    help="TSV: a picture of the bundle, and a text in the new language.",
 )
 @click.option(
     "--pictures", "folder", type=PATH_TYPE, help="Pictures of your own, for --captions too; needs torch."
@@ -134,17 +137,13 @@ def import_(
     default="",
     help="The folder of the image model that looks at them. [default: as the bundle names it]",
 )
-@click.option(
-    "--pairs", type=PATH_TYPE, help="TSV: a text in the new language, and its translation into another."
-)
 @click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
 def learn_language(
     bundle: Path,
     code: str,
-    captions: Path | None,
+    captions: Path,
     folder: Path | None,
     backbone: str,
-    pairs: Path | None,
     out: Path,
 ) -> None:
     """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
@@ -153,8 +152,7 @@ def learn_language(
     """
     from index.encoder.bundle import open_bundle
     from index.encoder.pictures import Pictures
-    from index.encoder.text_encoder import TextEncoder
-    from index.teaching.examples import lines_of, names_of, read_captions, read_pairs
+    from index.teaching.examples import lines_of, names_of, read_captions
     from index.teaching.learn_language import check_language
     from index.teaching.learn_language import learn_language as learn
     from index.teaching.report import report, summary
@@ -162,23 +160,16 @@ def learn_language(
     opened = open_bundle(bundle)
     check_language(opened, code)
     pictures, known = Pictures.open(opened), "the bundle's"
-    if folder is not None and captions is None:
-        raise UsageError("--pictures: give --captions, a table of their names and texts")
-    if captions is None and pairs is None:
-        raise UsageError("give --captions or --pairs")
-    if folder is not None and captions is not None:
+    lines = lines_of(captions)
+    if folder is not None:
         from training.export.picture_space import with_own_pictures
 
-        named = names_of(lines_of(captions), str(captions))
+        named = names_of(lines, str(captions))
         pictures = with_own_pictures(opened, pictures, folder, named, backbone)
         known = f"{known} or in {folder}"
-    if captions is not None and pictures is None:
-        raise UsageError(f"{bundle} carries no pictures to caption: give --pairs, or a bundle with pictures")
-    examples = []
-    if captions is not None and pictures is not None:
-        examples.append(read_captions(lines_of(captions), str(captions), pictures, known))
-    if pairs is not None:
-        examples.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
+    if pictures is None:
+        raise UsageError(f"{bundle} carries no pictures to caption: give --pictures, or a bundle with some")
+    examples = read_captions(lines, str(captions), pictures, known)
     learned = learn(opened, code, examples, pictures, out)
     described = out.with_name(f"{out.name}.report.md")
     described.write_text(report(learned), "utf-8")

@@ -1,20 +1,17 @@
-"""Examples that a language is taught from: texts, and the vectors that they should get."""
+"""Examples that a language is taught from: captions, and the vectors of their pictures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from index.encoder.pictures import EMOJI_PRESENTATION, PICTOGRAM_SET, Pictures, emoji
-from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UsageError, listed
 from index.text.normalisation import clean
-from index.text.pre_tokens import Integers, Numbering
+from index.text.pre_tokens import Integers
 
-Kind = Literal["captions", "pairs"]
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
 CAPTION_COLUMNS = ("picture", "text in the new language")
@@ -22,16 +19,11 @@ CAPTION_COLUMNS = ("picture", "text in the new language")
 
 @dataclass(frozen=True)
 class Examples:
-    """Texts of the new language; text i is about topic `rows[i]`, whose vector it should get.
+    """Texts of the new language; text i is a caption of picture `rows[i]`, whose vector it should get."""
 
-    topics: the names and vectors of pictures or translations. kind: captions, or pairs (aligned sentences,
-    which are supervision).
-    """
-
-    kind: Kind
     texts: tuple[str, ...]
     rows: Integers
-    topics: Pictures
+    pictures: Pictures
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -39,7 +31,7 @@ class Examples:
     @property
     def vectors(self) -> Vectors:
         """(n, d) the vector that each text should get."""
-        return self.topics.vectors[self.rows]
+        return self.pictures.vectors[self.rows]
 
     def take(self, lines: Integers) -> "Examples":
         """The examples of the given lines."""
@@ -56,25 +48,16 @@ def read_captions(
     malformed lines, unknown pictures, and no lines at all.
     """
     rows = _rows_by_name(pictures)
-    table = list(_columns(lines, where, CAPTION_COLUMNS))
+    table = list(_captions(lines, where))
     if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
         raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
     picture_rows = np.array([rows[name] for name, _ in table], np.int64)
-    return Examples("captions", tuple(text for _, text in table), picture_rows, pictures)
+    return Examples(tuple(text for _, text in table), picture_rows, pictures)
 
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
     """The names of pictures in lines as `read_captions` reads them, each once."""
-    return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTION_COLUMNS)))
-
-
-def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Examples:
-    """Read pairs: lines of a text in the new language, a tab and its translation into a known language."""
-    table = list(_columns(lines, where, ("text in the new language", "translation")))
-    translations = Numbering()
-    rows = np.array([translations[translation] for _, translation in table], np.int64)
-    topics = Pictures(tuple(translations), encoder.encode(list(translations)))
-    return Examples("pairs", tuple(text for text, _ in table), rows, topics)
+    return list(dict.fromkeys(name for name, _ in _captions(lines, where)))
 
 
 def lines_of(path: Path) -> list[str]:
@@ -87,9 +70,9 @@ def lines_of(path: Path) -> list[str]:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start}): convert it") from error
 
 
-def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the cleaned cells of each line that is not empty; UsageError for one with other columns."""
-    count = 0
+def _captions(lines: Iterable[str], where: str) -> Iterator[list[str]]:
+    """Yield the cleaned cells of each line that is not empty; UsageError for one that is no caption."""
+    count, columns = 0, " TAB ".join(CAPTION_COLUMNS)
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -98,15 +81,12 @@ def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterat
         if len(line) > LONGEST_LINE:
             raise UsageError(f"{where} line {number}: longer than {LONGEST_LINE} characters: cut it")
         cells = [clean(cell) for cell in line.split("\t")]
-        if len(cells) != len(columns) or not all(cells):
-            raise UsageError(
-                f"{where} line {number}: {len(cells)} columns, give {' TAB '.join(columns)}"
-                if len(cells) != len(columns)
-                else f"{where} line {number}: an empty column, give {' TAB '.join(columns)}"
-            )
+        if len(cells) != len(CAPTION_COLUMNS) or not all(cells):
+            found = "an empty column" if len(cells) == len(CAPTION_COLUMNS) else f"{len(cells)} columns"
+            raise UsageError(f"{where} line {number}: {found}, give {columns}")
         yield cells
     if not count:
-        raise UsageError(f"{where}: no lines, give {' TAB '.join(columns)}")
+        raise UsageError(f"{where}: no lines, give {columns}")
 
 
 def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:

@@ -38,7 +38,7 @@ from index.teaching.subword_regression import (
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
 
-CHOOSING_PART, MEASURING_PART = 8, 9  # of the topics
+CHOOSING_PART, MEASURING_PART = 8, 9  # of the pictures
 CHOOSING_LINES = 3000  # at most
 LEAST_LINES = 10
 PROGRESS_STEPS = 3  # of the progress bar
@@ -56,18 +56,16 @@ def check_language(bundle: Bundle, code: str) -> None:
         raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
 
 
-def learn_language(
-    bundle: Bundle, code: str, examples: Sequence[Examples], pictures: Pictures | None, out: Path
-) -> Learned:
+def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pictures, out: Path) -> Learned:
     """Teach the bundle the language `code` and publish the result at `out`.
 
-    The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures and
-    pairs, by teaching without these. Raises UsageError for too few lines, or an `out` that must not be
+    The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures, by
+    teaching without these. Raises UsageError for too few lines, or an `out` that must not be
     replaced.
     """
     check_language(bundle, code)
-    if (lines := sum(map(len, examples))) < LEAST_LINES:
-        raise UsageError(f"{lines} lines teach nothing: give {LEAST_LINES} or more, better 300")
+    if len(examples) < LEAST_LINES:
+        raise UsageError(f"{len(examples)} lines teach nothing: give {LEAST_LINES} or more, better 300")
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{out}: give another folder: the bundle that is taught stays as it is")
     started = time.monotonic()
@@ -75,7 +73,7 @@ def learn_language(
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
         base = _base(encoder, examples)
         bar.advance()
-        recalls = _measured(encoder, examples, base)
+        recall = _measured(encoder, examples, base)
         bar.advance()
         taught = learn(encoder, examples, base)
         bar.advance()
@@ -83,9 +81,9 @@ def learn_language(
         code,
         bundle.name,
         _version(bundle, code),
-        {part.kind: len(part) for part in examples},
-        recalls,
-        suggestions(pictures, examples) if pictures else [],
+        len(examples),
+        recall,
+        suggestions(pictures, examples),
         len(taught.subwords),
         base,
         time.monotonic() - started,
@@ -116,7 +114,7 @@ def teach_index(
     if pictures is None:
         raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
     lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
-    examples = [read_captions(lines, "captions", pictures)]
+    examples = read_captions(lines, "captions", pictures)
     with building(index) as work:
         if job and (made := made_by(index, job)):
             return made, None
@@ -134,29 +132,20 @@ def teach_index(
         return publish(index, work, manifest.model_copy(update=update)), learned
 
 
-def _base(encoder: TextEncoder, examples: Sequence[Examples]) -> float:
+def _base(encoder: TextEncoder, examples: Examples) -> float:
     """Choose the weight of the encoder's own vectors, without the lines that are measured on."""
-    remaining = [held_out(part, MEASURING_PART)[0] for part in examples]
-    random = np.random.default_rng(0)
-    drawn = [
-        part.take(np.sort(random.permutation(len(part))[: CHOOSING_LINES // len(remaining)]))
-        for part in remaining
-    ]
-    return choose_base(encoder, drawn, CHOOSING_PART)
+    remaining, _ = held_out(examples, MEASURING_PART)
+    drawn = np.random.default_rng(0).permutation(len(remaining))[:CHOOSING_LINES]
+    return choose_base(encoder, remaining.take(np.sort(drawn)), CHOOSING_PART)
 
 
-def _measured(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> dict[str, Recall]:
-    """Measure, by kind of example, whether held-out lines find their topics."""
-    split = [(part, *held_out(part, MEASURING_PART)) for part in examples]
-    remaining = [learned for _, learned, _ in split if len(learned)]
-    if not remaining:
-        return {}
-    taught = learn(encoder, remaining, base)
-    return {
-        whole.kind: Recall.of(places_of(encoder, taught, asked), len(whole.topics.names))
-        for whole, _, asked in split
-        if len(asked)
-    }
+def _measured(encoder: TextEncoder, examples: Examples, base: float) -> Recall | None:
+    """Measure whether held-out lines find their pictures; None if there are too few to hold some out."""
+    remaining, asked = held_out(examples, MEASURING_PART)
+    if not len(remaining) or not len(asked):
+        return None
+    places = places_of(encoder, learn(encoder, remaining, base), asked)
+    return Recall.of(places, len(examples.pictures.names))
 
 
 def _version(bundle: Bundle, code: str) -> str:
@@ -168,16 +157,14 @@ def _version(bundle: Bundle, code: str) -> str:
     return version
 
 
-def _publish(
-    bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Sequence[Examples], out: Path
-) -> None:
+def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, out: Path) -> None:
     """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
     staging = staging_folder(out, bundle.folder)
     (staging / taught_file(code)).parent.mkdir(exist_ok=True)
     (staging / taught_file(code)).write_bytes(taught.packed())
     (staging / "words").mkdir(exist_ok=True)
-    counts = Counter(word for part in examples for text in part.texts for word in words(text, code))
+    counts = Counter(word for text in examples.texts for word in words(text, code))
     ranked = sorted((-count, word) for word, count in counts.items())
     listing = "".join(f"{word}\t{-count}\n" for count, word in ranked)
     (staging / "words" / f"{code}.tsv").write_text(listing, "utf-8")

@@ -17,7 +17,7 @@ from index.text.pre_tokens import Integers
 RIDGE_PENALTY = 0.3
 LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
 BASE_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
-TOPIC_PARTS = 10  # of the topics: one is held out for measuring, another for choosing
+PARTS = 10  # of the pictures: one is held out for measuring, another for choosing
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,18 @@ class Recall:
 
 
 def held_out(examples: Examples, part: int) -> tuple[Examples, Examples]:
-    """Divide examples into the lines to learn from and those held out, which are about a part of the topics.
+    """Divide examples into the lines to learn from and those held out, which are of a part of the pictures.
 
-    The part of a topic is chosen by the hash of its name.
+    The part of a picture is chosen by the hash of its name.
     """
-    names = examples.topics.names
+    names = examples.pictures.names
     in_part = np.array([_part(names[row]) == part for row in examples.rows.tolist()], bool)
     return examples.take(np.flatnonzero(~in_part)), examples.take(np.flatnonzero(in_part))
 
 
-def learn(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> TaughtLanguage:
-    """Learn subword vectors that, added to `base` times the encoder's vectors, approximate the topics'."""
-    texts = [text for part in examples for text in part.texts]
-    targets = np.concatenate([part.vectors for part in examples])
+def learn(encoder: TextEncoder, examples: Examples, base: float) -> TaughtLanguage:
+    """Learn subword vectors that, added to `base` times the encoder's vectors, approximate the pictures'."""
+    texts, targets = examples.texts, examples.vectors
     if base:
         targets = targets - np.float32(base) * encoder.encode(texts)
     vocabulary = _vocabulary(texts)
@@ -66,23 +65,22 @@ def learn(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> Ta
     return TaughtLanguage(vocabulary, rows.astype(np.float16), base)
 
 
-def choose_base(encoder: TextEncoder, examples: Sequence[Examples], part: int) -> float:
-    """Choose the one of BASE_WEIGHTS with which held-out lines find their topics best."""
-    training, held = zip(*(held_out(kind, part) for kind in examples), strict=True)
-    if not all(map(len, training)) or not any(map(len, held)):
+def choose_base(encoder: TextEncoder, examples: Examples, part: int) -> float:
+    """Choose the one of BASE_WEIGHTS with which held-out lines find their pictures best."""
+    training, held = held_out(examples, part)
+    if not len(training) or not len(held):
         return BASE_WEIGHTS[0]
     scores = []
     for base in BASE_WEIGHTS:
-        taught = learn(encoder, training, base)
-        places = np.concatenate([places_of(encoder, taught, lines) for lines in held])
+        places = places_of(encoder, learn(encoder, training, base), held)
         scores.append(float((1 / (1 + places)).mean()))
     return BASE_WEIGHTS[int(np.argmax(scores))]
 
 
 def places_of(encoder: TextEncoder, taught: TaughtLanguage, questions: Examples) -> Integers:
-    """(n,) for each line, how many topics are nearer to it than its own."""
+    """(n,) for each line, how many pictures are nearer to it than its own."""
     vectors = taught(questions.texts, encoder.encode(questions.texts))
-    return places_among(vectors, questions.topics.vectors, questions.rows)
+    return places_among(vectors, questions.pictures.vectors, questions.rows)
 
 
 def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Integers:
@@ -93,8 +91,8 @@ def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Int
     return places
 
 
-def _part(topic: str) -> int:
-    return int(hashlib.sha256(topic.encode()).hexdigest(), 16) % TOPIC_PARTS
+def _part(picture: str) -> int:
+    return int(hashlib.sha256(picture.encode()).hexdigest(), 16) % PARTS
 
 
 def _vocabulary(texts: Sequence[str]) -> tuple[str, ...]:

@@ -27,23 +27,14 @@ FIRST_PICTURES = (
 )
 
 
-def suggestions(
-    pictures: Pictures, examples: Sequence[Examples], count: int = SUGGESTED_PICTURES
-) -> list[str]:
+def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_PICTURES) -> list[str]:
     """Suggest pictures to caption, by name: those without a caption that represent the others best.
 
     By greedy facility location: each picture is the one that covers most of what captioned pictures are not
     near to.
     """
     rows = {name: row for row, name in enumerate(pictures.names)}
-    captioned = sorted(
-        {
-            rows[part.topics.names[row]]
-            for part in examples
-            for row in part.rows.tolist()
-            if part.topics.names[row] in rows
-        }
-    )
+    captioned = sorted({rows[examples.pictures.names[row]] for row in examples.rows.tolist()})
     return [pictures.names[row] for row in _uncovered(pictures, captioned, count)]
 
 

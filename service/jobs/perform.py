@@ -241,10 +241,10 @@ class _Run:
 
 
 def _taught(learned: Learned) -> Taught:
-    score = learned.recalls.get("captions")
+    score = learned.recall
     return Taught(
         language=learned.code,
-        lines=sum(learned.lines.values()),
+        lines=learned.lines,
         asked=score.lines if score else 0,
         r10=round(score.r10, 1) if score else None,
         chance=round(score.chance[1], 1) if score else None,

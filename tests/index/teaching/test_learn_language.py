@@ -8,8 +8,8 @@ import pytest
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import PROBE_FOLDER
-from index.encoder.bundle import Bundle, open_bundle
-from index.encoder.pictures import Pictures
+from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle, staging_folder
+from index.encoder.pictures import Pictures, packed
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
@@ -20,24 +20,24 @@ SHIPPED = Path(__file__).parents[3] / "models" / "open"
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return make_bundle(tmp_path_factory.mktemp("before") / "tiny", languages=KNOWN, int8=True)
-
-
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every fourth sentence with its translation."""
-    file = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
-    rows = list(zip(sentences("pt"), sentences("en"), strict=True))[::4]
-    file.write_text("".join(f"{text}\t{translation}\n" for text, translation in rows), "utf-8")
-    return file
+    """With a picture of what each fourth sentence says, beside the pictograms."""
+    folder = tmp_path_factory.mktemp("before")
+    plain = make_bundle(folder / "plain", languages=KNOWN, int8=True)
+    drawn, scenes = Pictures.open(plain), sentences("en")[::4]
+    assert drawn is not None
+    names = [*drawn.names, *(f"scenes/{number}.jpg" for number in range(len(scenes)))]
+    vectors = np.concatenate([drawn.vectors, TextEncoder(plain).encode(scenes, language="en")])
+    staging = staging_folder(folder / "tiny", plain.folder)
+    (staging / PICTURES).write_bytes(packed(names, vectors))
+    return publish_bundle(staging, folder / "tiny", plain.manifest)
 
 
 @pytest.fixture(scope="module")
 def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pictures by emoji, by their names and by their full names."""
+    """Pictograms by emoji, by their names and by their full names; photographs by their names."""
     file = tmp_path_factory.mktemp("captions") / "captions.tsv"
     words = {concept["en"]: concept["pt"] for concept in lexicon()}
-    rows = []
+    rows = [f"{number}.jpg\t{text}" for number, text in enumerate(sentences("pt")[::4])]
     for name, code in DRAWN.items():
         called = (chr(int(code, 16)), code, f"pictograms/{code}")
         rows += [
@@ -49,10 +49,10 @@ def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def taught(before: Bundle, captions: Path, pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def taught(before: Bundle, captions: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     out = tmp_path_factory.mktemp("taught") / "tiny"
-    given = ["--captions", str(captions), "--pairs", str(pairs)]
-    assert run(["learn-language", str(before.folder), "pt", *given, "--out", str(out)]) == 0
+    given = ["--captions", str(captions), "--out", str(out)]
+    assert run(["learn-language", str(before.folder), "pt", *given]) == 0
     return open_bundle(out)
 
 
@@ -88,9 +88,9 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
     report = taught.folder.with_name("tiny.report.md").read_text("utf-8")
     card = taught.card.read_text("utf-8")
     for page in (report, card):
-        assert "18 captions of pictures and 360 aligned sentences (supervised)" in page
-        assert "| a text finds its translation |" in page
-    assert taught.manifest.measures["taught_pt_pairs_r10"] > 50
+        assert "378 captions of pictures" in page
+        assert "| a text finds its picture |" in page
+    assert taught.manifest.measures["taught_pt_captions_r10"] > 50
     assert (taught.name, before.name) == ("tiny@1-pt", "tiny@1")
     assert taught.manifest.languages == tuple(sorted(LANGUAGES))
 
@@ -101,8 +101,8 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
         ("pt", ["1f415\tcão", "dog\tcão", "1f415\tO cão"], "1 picture is not among the bundle's: dog"),
         (
             "pt",
-            [f"{n}.jpg\tcão" for n in range(12)],
-            "12 pictures are not among the bundle's: 0.jpg, 1.jpg, ",
+            [f"{n}.png\tcão" for n in range(12)],
+            "12 pictures are not among the bundle's: 0.png, 1.png, ",
         ),
         ("pt", ["1f415\tcão", "1f408"], "line 2: 1 columns, give picture TAB text in the new language"),
         ("pt", ["1f415\tcão\thuman"], "line 1: 3 columns"),
