@@ -23,8 +23,8 @@ from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
-# Encoder, data, languages that the encoder knows, languages to average over too -> tables.
-SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
+# Encoder, data, languages that the encoder knows -> tables.
+SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str]], list[Table]]] = {
     "multi30k": multi30k,
     "aligned": aligned,
     "everyday": everyday,
@@ -34,7 +34,7 @@ SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str], Sequence[str]]
     "pictograms": pictograms,
 }
 # Of suites that build an index, which takes the encoder of a bundle.
-INDEX_SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], list[Table]]] = {
+INDEX_SUITES: dict[str, Callable[[TextEncoder, Path, Sequence[str]], list[Table]]] = {
     "confidence": confidence,
     "contrasts": contrasts,
 }
@@ -53,7 +53,6 @@ WORDS = "words"
 @click.option(
     "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
 )
-@click.option("--languages", default="", help="Also average over these, such as en,de,pt.")
 @click.option(
     "--dictionary",
     "dictionaries",
@@ -67,27 +66,25 @@ def evaluate(
     suite: str,
     bundle: Path,
     data: Path | None,
-    languages: str,
     dictionaries: tuple[str, ...],
     out: Path,
     as_object: bool,
 ) -> None:
     """Measure how well an encoder bundle translates by retrieval (docs/evaluation.md).
 
-    Measures the languages of the data that the bundle knows, and any others named by --languages.
+    Measures the languages of the data that the bundle knows.
     """
-    chosen = _codes(languages)
     _check_options(suite, data, dictionaries)
     if str(bundle) == USE_MULTILINGUAL and not bundle.exists():
         if suite not in SUITES or data is None:
             raise UsageError(f"the suite {suite} needs a bundle, not {USE_MULTILINGUAL}")
         other = SupervisedEncoder()
         name, digest = other.name, other.sha256
-        tables = SUITES[suite](other, data, USE_LANGUAGES, chosen)
+        tables = SUITES[suite](other, data, USE_LANGUAGES)
     else:
         opened = open_bundle(bundle)
         name, digest = opened.name, sha256(opened.folder / MANIFEST_NAME)
-        tables = _run(suite, TextEncoder(opened), data, chosen, dictionaries)
+        tables = _run(suite, TextEncoder(opened), data, dictionaries)
     report = Report(
         suite=suite,
         command=running_command(),
@@ -99,13 +96,6 @@ def evaluate(
     write_report(report, out)
     lines = [line for table in tables for line in summary(table)]
     click.echo(as_json(report).rstrip() if as_object else "\n".join(lines))
-
-
-def _codes(languages: str) -> list[str]:
-    codes = [code.strip() for code in languages.split(",")] if languages else []
-    if "" in codes or len(set(codes)) != len(codes):
-        raise UsageError(f"--languages {languages}: give each code once, separated by commas: en,de,pt")
-    return codes
 
 
 def _check_options(suite: str, data: Path | None, dictionaries: tuple[str, ...]) -> None:
@@ -121,12 +111,11 @@ def _run(
     suite: str,
     encoder: TextEncoder,
     data: Path | None,
-    chosen: list[str],
     dictionaries: tuple[str, ...],
 ) -> list[Table]:
     """Measure the encoder of a bundle."""
     known = encoder.bundle.manifest.languages
     if data is None or suite == WORDS:
         entries = [read_dictionary(option) for option in dictionaries]
-        return dictionary_translation(encoder, data, known, chosen, entries)
-    return (INDEX_SUITES | SUITES)[suite](encoder, data, known, chosen)
+        return dictionary_translation(encoder, data, known, entries)
+    return (INDEX_SUITES | SUITES)[suite](encoder, data, known)

@@ -1,6 +1,6 @@
 """Expected calibration error of confidences, for each pair of languages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,6 @@ def with_calibration(
     table: Table,
     vectors: Mapping[str, Vectors],
     calibration: Model,
-    chosen: Sequence[str] = (),
 ) -> Table:
     """Add the expected calibration error, in per cent, to each pair of a table.
 
@@ -28,7 +27,7 @@ def with_calibration(
     if not calibration.n or table.n < 2:
         return table
     pairs = [_calibrated(pair, vectors, calibration) for pair in table.pairs]
-    return table_of_pairs(table.name, table.note, pairs, chosen)
+    return table_of_pairs(table.name, table.note, pairs)
 
 
 def _calibrated(pair: PairScore, vectors: Mapping[str, Vectors], calibration: Model) -> PairScore:

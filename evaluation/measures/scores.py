@@ -1,6 +1,6 @@
 """Tables of a report: measures for every ordered pair of languages, and their means."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
@@ -28,8 +28,7 @@ class PairScore:
 class Table:
     """One table of a report.
 
-    `means`: by group of languages (`all` and the chosen ones), the mean of each measure over ordered pairs,
-    and measures without pairs.
+    `means`: by group of pairs, `all` and others, the mean of each measure, and measures without pairs.
     """
 
     name: str
@@ -40,12 +39,10 @@ class Table:
     pairs: tuple[PairScore, ...] = field(default=())
 
 
-def score_translation(
-    name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()
-) -> Table:
+def score_translation(name: str, note: str, vectors: Mapping[str, Vectors]) -> Table:
     """Score retrieval between all ordered pairs of {language: (n, d) unit rows}; row i is the same scene."""
     pairs = [score_pair(source, target, vectors) for source, target in permutations(vectors, 2)]
-    return table_of_pairs(name, note, pairs, chosen)
+    return table_of_pairs(name, note, pairs)
 
 
 def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> PairScore:
@@ -60,7 +57,7 @@ def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> Pair
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
 
 
-def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()) -> Table:
+def score_pool(name: str, note: str, vectors: Mapping[str, Vectors]) -> Table:
     """Score Globetrotter's measure by pair and overall, together with retrieval between each pair."""
     shares = positives_by_pair(vectors)
     scored = (score_pair(*pair, vectors) for pair in shares)
@@ -68,33 +65,17 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
         replace(pair, measures={"positives": share, **pair.measures})
         for pair, share in zip(scored, shares.values(), strict=True)
     ]
-    table = table_of_pairs(name, note, pairs, chosen)
-    # A pool of fewer languages has fewer distractors: its measure is not a mean over pairs of the full pool.
-    means = {
-        label: {
-            **table.means[label],
-            "positives": retrieved_positives({code: vectors[code] for code in codes}),
-        }
-        for label, codes in language_groups(vectors, chosen)
-    }
-    return replace(table, means=means)
+    table = table_of_pairs(name, note, pairs)
+    return replace(
+        table, means={ALL_PAIRS: {**table.means[ALL_PAIRS], "positives": retrieved_positives(vectors)}}
+    )
 
 
-def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:
+def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore]) -> Table:
     """Make a table with the means of its pairs; pairs without queries are left out of the means."""
     languages = tuple(dict.fromkeys(code for pair in pairs for code in (pair.source, pair.target)))
-    means = {}
-    for label, codes in language_groups(languages, chosen):
-        inside = [pair for pair in pairs if {pair.source, pair.target} <= set(codes) and pair.n]
-        means[label] = mean_measures(inside)
+    means = {ALL_PAIRS: mean_measures([pair for pair in pairs if pair.n])}
     return Table(name, note, max(pair.n for pair in pairs), languages, means, tuple(pairs))
-
-
-def language_groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """The groups of languages to average over: all, and the chosen ones if at least two but not all."""
-    codes = tuple(languages)
-    some = tuple(code for code in chosen if code in codes)
-    return [(ALL_PAIRS, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])
 
 
 def mean_measures(pairs: Sequence[PairScore]) -> dict[str, float]:

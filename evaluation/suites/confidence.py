@@ -41,10 +41,10 @@ class Answered:
     right: NDArray[np.bool_]
 
 
-def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def confidence(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Measure on `data`/text/multi30k_train.LANG.txt, or else on `data`/LANG.txt."""
     folder, prefix = (data / "text", TEXT_PREFIX) if (data / "text").is_dir() else (data, "")
-    codes = in_common(folder, languages_in(folder, ".txt", prefix), known, chosen, ".txt")
+    codes = in_common(folder, languages_in(folder, ".txt", prefix), known)
     texts = read_aligned(folder, codes, prefix=prefix, most=MOST_LINES)
     with TemporaryDirectory(prefix="passepartout-") as work:
         translator = _index(encoder, texts, Path(work))
@@ -63,7 +63,7 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
         "answered: of lines whose translation is not there; calibration error: over all three; changed by "
         "punctuation: first answers, by another end of the line."
     )
-    table = table_of_pairs("confidence", note, scores, chosen)
+    table = table_of_pairs("confidence", note, scores)
     # Over all answers together: a mean over pairs would include the noise of each pair.
     means = {**table.means, ALL_PAIRS: {**table.means[ALL_PAIRS], "ece": _error(answers)}}
     return [replace(table, means=means)]

@@ -37,15 +37,15 @@ NOTE = (
 Lines = Sequence[tuple[str, str, str]]  # kind, sentence, opposite
 
 
-def contrasts(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def contrasts(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Measure on `data`/LANG.tsv, whose row i is the same in each language."""
-    texts = _read(data, available(data, ".tsv", known, chosen))
+    texts = _read(data, available(data, ".tsv", known))
     tables = []
     for name, aligned in (("aligned", True), ("not aligned", False)):
         with TemporaryDirectory(prefix="passepartout-") as work:
             both = _index(encoder, texts, COLUMNS[1:], Path(work) / "both", aligned=aligned)
             alone = _index(encoder, texts, COLUMNS[2:], Path(work) / "alone", aligned=aligned)
-            tables += _tables(f"contrasts, {name}", both, alone, texts, chosen)
+            tables += _tables(f"contrasts, {name}", both, alone, texts)
     return tables
 
 
@@ -76,9 +76,7 @@ def _index(
     return Translator.open(out)
 
 
-def _tables(
-    name: str, both: Translator, alone: Translator, texts: Mapping[str, Lines], chosen: Sequence[str]
-) -> list[Table]:
+def _tables(name: str, both: Translator, alone: Translator, texts: Mapping[str, Lines]) -> list[Table]:
     """All pairs of sentences in one table, then each kind in one of its own."""
     kinds = np.array([kind for kind, _, _ in next(iter(texts.values()))])
     scores: dict[str, list[PairScore]] = {kind: [] for kind in ("", *dict.fromkeys(kinds.tolist()))}
@@ -92,8 +90,7 @@ def _tables(
                 found.append(PairScore(source, target, int(chosen_rows.sum()), measures))
             bar.advance()
     return [
-        table_of_pairs(f"{name}, {kind}" if kind else name, NOTE, found, chosen)
-        for kind, found in scores.items()
+        table_of_pairs(f"{name}, {kind}" if kind else name, NOTE, found) for kind, found in scores.items()
     ]
 
 

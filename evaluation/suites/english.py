@@ -40,22 +40,18 @@ class Lines:
     more_english: Sequence[str] = ()
 
 
-def picture_sets(
-    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
-) -> list[Table]:
+def picture_sets(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `sets`: a table for each picture set of `data` except photos, a caption for each test picture."""
     sets = sorted(
         folder.parent for folder in data.glob("*/captions") if (folder.parent / "splits.tsv").is_file()
     )
-    tables = [_picture_set(encoder, folder, known, chosen) for folder in sets if folder.name != "photos"]
+    tables = [_picture_set(encoder, folder, known) for folder in sets if folder.name != "photos"]
     if not tables:
         raise DataError(f"{data} has no picture set besides photos: a folder with captions/ and splits.tsv")
     return tables
 
 
-def _picture_set(
-    encoder: SentenceEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
-) -> Table:
+def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Table:
     images = read_split(folder / "splits.tsv", "test")
     captions = {
         code: read_captions(folder / "captions" / f"{code}.tsv") for code in _languages(folder / "captions")
@@ -72,7 +68,7 @@ def _picture_set(
         f"A caption a picture of split test, long pages whole. Into English all {len(english)} different "
         "English ones are candidates, from English those of the language."
     )
-    table = with_english(encoder, folder.name, note, lines, known, chosen, chance=True)
+    table = with_english(encoder, folder.name, note, lines, known, chance=True)
     large = [
         code for code, rows in captions.items() if len(rows) >= MANY_CAPTIONS and code in table.languages
     ]
@@ -99,9 +95,7 @@ def _languages(folder: Path) -> list[str]:
     return codes
 
 
-def everyday(
-    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
-) -> list[Table]:
+def everyday(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English.
 
     Odd lines (`dev`) are for choosing by, even lines (`test`) for reporting; all of them are candidates.
@@ -119,13 +113,11 @@ def everyday(
         order = {key: np.concatenate([rows[first::2], rows[1 - first :: 2]]) for key, rows in vectors.items()}
         asked = {code: len(vectors[code][first::2]) for code in texts}
         note = f"Line i is the same in both. Asked: the {'even' if first else 'odd'} lines; candidates: all."
-        tables.append(_scored(f"everyday sentences, {half}", note, order, asked, known, chosen))
+        tables.append(_scored(f"everyday sentences, {half}", note, order, asked, known))
     return tables
 
 
-def machine_translated(
-    encoder: SentenceEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
-) -> Iterator[Table]:
+def machine_translated(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Iterator[Table]:
     """Yield a table for `folder`_machine, if it exists: machine translations of the English lines."""
     machine = folder.with_name(f"{folder.name}_machine")
     codes = languages_in(machine, ".txt")
@@ -134,7 +126,7 @@ def machine_translated(
         lines = {code: Lines(read_aligned(machine, [code])[code], english) for code in codes}
         if any(len(aligned.foreign) != len(english) for aligned in lines.values()):
             raise DataError(f"{machine}: not as many lines as {folder / 'en.txt'}: line i must say the same")
-        yield with_english(encoder, machine.name, "Machine translated from English.", lines, known, chosen)
+        yield with_english(encoder, machine.name, "Machine translated from English.", lines, known)
 
 
 def with_english(
@@ -143,7 +135,6 @@ def with_english(
     note: str,
     lines: Mapping[str, Lines],
     known: Sequence[str],
-    chosen: Sequence[str],
     *,
     chance: bool = False,
 ) -> Table:
@@ -160,7 +151,7 @@ def with_english(
     if not kept:
         raise DataError(f"{name}: no language has {FEWEST_LINES} lines that English has too")
     asked = {code: len(aligned.foreign) for code, aligned in kept.items()}
-    return _scored(name, note, _encoded(encoder, kept), asked, known, chosen, chance=chance)
+    return _scored(name, note, _encoded(encoder, kept), asked, known, chance=chance)
 
 
 def _encoded(encoder: SentenceEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
@@ -176,7 +167,6 @@ def _scored(
     vectors: Mapping[str, Vectors],
     asked: Mapping[str, int],
     known: Sequence[str],
-    chosen: Sequence[str],
     *,
     chance: bool = False,
 ) -> Table:
@@ -190,7 +180,7 @@ def _scored(
         ):
             pair = score_pair(source, target, {source: questions, target: answers})
             pairs.append(_with_chance(pair, len(answers)) if chance else pair)
-    return _table(name, note, pairs, known, chosen)
+    return _table(name, note, pairs, known)
 
 
 def _with_chance(pair: PairScore, candidates: int) -> PairScore:
@@ -198,11 +188,9 @@ def _with_chance(pair: PairScore, candidates: int) -> PairScore:
     return replace(pair, measures={**pair.measures, "times_chance": times})
 
 
-def _table(
-    name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str], chosen: Sequence[str]
-) -> Table:
+def _table(name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str]) -> Table:
     """Make a table with means for each direction; its note names languages that the encoder does not know."""
-    table = table_of_pairs(name, note, pairs, chosen)
+    table = table_of_pairs(name, note, pairs)
     directions = {
         "into English": [pair for pair in pairs if pair.target == ENGLISH],
         "from English": [pair for pair in pairs if pair.source == ENGLISH],
@@ -218,7 +206,6 @@ def captions_with_english(
     captions: Mapping[str, Sequence[Caption]],
     images: set[str],
     known: Sequence[str],
-    chosen: Sequence[str],
 ) -> Table:
     """Score all captions of `images` in each language among all the English ones, and back.
 
@@ -242,7 +229,7 @@ def captions_with_english(
         f"All captions of {len(images)} pictures of split test; an answer of the same picture is right. "
         "Candidates are the captions of pictures that have some in both languages."
     )
-    return _table("photos, with English", note, pairs, known, chosen)
+    return _table("photos, with English", note, pairs, known)
 
 
 def _score_captions(

@@ -48,14 +48,14 @@ def is_flag(code: str) -> bool:
 
 
 def held_out_names(
-    data: Path, known: Sequence[str], chosen: Sequence[str], part: Part = "test"
+    data: Path, known: Sequence[str], part: Part = "test"
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The concepts of a part that all languages name, and by language their names, in that order.
 
     Raises DataError if there are fewer than two.
     """
     folder = data / "pictograms" / "names"
-    languages = available(folder, ".tsv", known, chosen)
+    languages = available(folder, ".tsv", known)
     named = {language: read_names(folder / f"{language}.tsv") for language in languages}
     shared = set.intersection(*(set(signs) for signs in named.values()))
     codes = sorted(code for code in shared if part_of(code) == part)

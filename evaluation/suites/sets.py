@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from index.encoder.vectors import Vectors
-from index.errors import DataError, UnknownLanguageError
+from index.errors import DataError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress
 
@@ -43,30 +43,20 @@ def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
     return sorted(code for code in codes if re.match(LANGUAGE_CODE, code))
 
 
-def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
+def available(folder: Path, suffix: str, known: Collection[str]) -> list[str]:
     """The languages with a file LANG`suffix` in `folder` that `in_common` takes; DataError without it."""
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder: give the data with --data")
-    return in_common(folder, languages_in(folder, suffix), known, chosen, suffix)
+    return in_common(folder, languages_in(folder, suffix), known)
 
 
-def in_common(
-    folder: Path, codes: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
-) -> list[str]:
-    """Of the languages `codes` that `folder` has, the `chosen` ones first, then those that are `known`.
-
-    Raises UnknownLanguageError for a chosen language that was not found (`kind` says what there would be of
-    it), DataError if fewer than two are left.
-    """
-    for language in chosen:
-        if language not in codes:
-            listed = ", ".join(codes) or "none"
-            raise UnknownLanguageError(f"{folder} has no {language}{kind}: there are {listed}")
-    languages = [*chosen, *(code for code in codes if code in known and code not in chosen)]
+def in_common(folder: Path, codes: Sequence[str], known: Collection[str]) -> list[str]:
+    """The languages of `codes`, which `folder` has, that are `known`; DataError for fewer than two."""
+    languages = [code for code in codes if code in known]
     if len(languages) < 2:
         raise DataError(
             f"{folder} has {', '.join(codes) or 'no language'}, the encoder knows "
-            f"{', '.join(sorted(known))}: two languages in common are needed, or name them with --languages"
+            f"{', '.join(sorted(known))}: two languages in common are needed"
         )
     return languages
 

@@ -32,23 +32,21 @@ ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
 
-def multi30k(
-    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
-) -> list[Table]:
+def multi30k(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `multi30k`: the public test set `data`/benchmark/multi30k_test_2016/LANG.txt.
 
     If multi30k_test_2016_machine is beside it, its machine translations are paired with the English lines.
     """
     folder = data / "benchmark" / BENCHMARK
     return [
-        *aligned(encoder, folder, known, chosen),
-        *machine_translated(encoder, folder, known, chosen),
+        *aligned(encoder, folder, known),
+        *machine_translated(encoder, folder, known),
     ]
 
 
-def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
-    texts = read_aligned(data, available(data, ".txt", known, chosen))
+    texts = read_aligned(data, available(data, ".txt", known))
     vectors = encode(encoder, texts)
     parts = {
         "everyday scenes": {code: np.delete(rows, SAYINGS, axis=0) for code, rows in vectors.items()},
@@ -56,37 +54,31 @@ def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: S
     }
     note = "Line i is the same in each."
     return [
-        _scored(encoder, name, note, part, chosen)
-        for name, part in parts.items()
-        if len(next(iter(part.values())))
+        _scored(encoder, name, note, part) for name, part in parts.items() if len(next(iter(part.values())))
     ]
 
 
-def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `aligned`: any folder of files LANG.txt whose line i means the same in each."""
-    texts = read_aligned(data, available(data, ".txt", known, chosen))
-    return [
-        _scored(encoder, data.resolve().name, "Line i is the same in each.", encode(encoder, texts), chosen)
-    ]
+    texts = read_aligned(data, available(data, ".txt", known))
+    return [_scored(encoder, data.resolve().name, "Line i is the same in each.", encode(encoder, texts))]
 
 
-def _scored(
-    encoder: SentenceEncoder, name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
-) -> Table:
-    table = score_translation(name, note, vectors, chosen)
+def _scored(encoder: SentenceEncoder, name: str, note: str, vectors: Mapping[str, Vectors]) -> Table:
+    table = score_translation(name, note, vectors)
     if not isinstance(encoder, TextEncoder):  # which has no confidence
         return table
-    return with_calibration(table, vectors, encoder.bundle.manifest.calibration.sentence, chosen)
+    return with_calibration(table, vectors, encoder.bundle.manifest.calibration.sentence)
 
 
-def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `photos`: captions of `data`/photos, split test, measured in three ways.
 
     Translations of the same English sentence, for languages that have them; Globetrotter's measure over all
     languages; and all captions of each language paired with English.
     """
     folder = data / "photos"
-    languages = available(folder / "captions", ".tsv", known, chosen)
+    languages = available(folder / "captions", ".tsv", known)
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in languages}
     images = read_split(folder / "splits.tsv", "test")
     translated = {
@@ -94,63 +86,55 @@ def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: S
         for code, rows in captions.items()
     }
     parts = {code: rows for code, rows in translated.items() if rows}
-    tables = [_translations(encoder, line_up(parts, images), chosen)] if len(parts) > 1 else []
-    tables.append(
-        _pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL_CAPTIONS), chosen)
-    )
+    tables = [_translations(encoder, line_up(parts, images))] if len(parts) > 1 else []
+    tables.append(_pool(encoder, line_up(_widely(captions, images), images, limit=POOL_CAPTIONS)))
     if ENGLISH in captions:
-        tables.append(captions_with_english(encoder, captions, images, known, chosen))
+        tables.append(captions_with_english(encoder, captions, images, known))
     return tables
 
 
 def _widely(
-    captions: Mapping[str, Sequence[Caption]], images: Collection[str], chosen: Sequence[str]
+    captions: Mapping[str, Sequence[Caption]], images: Collection[str]
 ) -> dict[str, Sequence[Caption]]:
     """Drop languages with captions of few `images`, less than a tenth of the largest language's.
 
-    The pool has only images with captions in all languages. Chosen languages are kept.
+    The pool has only images with captions in all languages.
     """
     counts = {code: len({row.image for row in rows} & set(images)) for code, rows in captions.items()}
     most = max(counts.values())
-    return {code: rows for code, rows in captions.items() if code in chosen or 10 * counts[code] >= most}
+    return {code: rows for code, rows in captions.items() if 10 * counts[code] >= most}
 
 
-def _translations(
-    encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]
-) -> Table:
+def _translations(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
     note = "Human translations of one English caption, a line a picture of split test."
-    return _scored(encoder, "photos, translations", note, encode(encoder, texts), chosen)
+    return _scored(encoder, "photos, translations", note, encode(encoder, texts))
 
 
-def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
+def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
     note = (
         "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
         "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
     )
-    return score_pool(ONE_POOL, note, encode(encoder, texts), chosen)
+    return score_pool(ONE_POOL, note, encode(encoder, texts))
 
 
-def pictograms(
-    encoder: SentenceEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
-) -> list[Table]:
+def pictograms(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `pictograms`: the names of held-out pictograms in `data`/pictograms.
 
     Measured with all of them, and without flags, which are named after countries.
     """
-    codes, names = held_out_names(data, known, chosen)
+    codes, names = held_out_names(data, known)
     vectors = encode(encoder, names)
-    tables = [_names(encoder, "pictograms, held out", vectors, chosen)]
+    tables = [_names(encoder, "pictograms, held out", vectors)]
     rows = [row for row, code in enumerate(codes) if not is_flag(code)]
     if 2 <= len(rows) < len(codes):
         without_flags = {language: names_of[rows] for language, names_of in vectors.items()}
-        tables.append(_names(encoder, "pictograms, held out, without flags", without_flags, chosen))
+        tables.append(_names(encoder, "pictograms, held out, without flags", without_flags))
     return tables
 
 
-def _names(
-    encoder: SentenceEncoder, name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
-) -> Table:
+def _names(encoder: SentenceEncoder, name: str, vectors: Mapping[str, Vectors]) -> Table:
     n = len(next(iter(vectors.values())))
     chance = ", ".join(f"R@{k} {100 * min(1, k / n):.1f}" for k in (1, 5, 10))
     note = f"Names of concepts of which no drawing is learned from. By chance: {chance}."
-    return _scored(encoder, name, note, vectors, chosen)
+    return _scored(encoder, name, note, vectors)

@@ -71,7 +71,6 @@ def dictionary_translation(
     encoder: TextEncoder,
     data: Path | None,
     known: Sequence[str],
-    chosen: Sequence[str],
     dictionaries: Sequence[Dictionary],
 ) -> list[Table]:
     """Suite `words` with dictionaries.
@@ -90,7 +89,7 @@ def dictionary_translation(
     pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
     sizes = [f"{one.source}-{one.target} {len(one.entries)} entries" for one in dictionaries]
     sizes += [f"{code} {len(vocabulary.words)} words" for code, vocabulary in vocabularies.items()]
-    return [table_of_pairs("dictionary", f"{NOTE}{', '.join(sizes)}.", pairs, chosen)]
+    return [table_of_pairs("dictionary", f"{NOTE}{', '.join(sizes)}.", pairs)]
 
 
 def corpus_counts(encoder: TextEncoder, data: Path | None, known: Sequence[str]) -> dict[str, Counter[str]]:

@@ -27,24 +27,23 @@ def call(bundle: Bundle, corpus: Path, out: Path, *more: str) -> int:
 def test_evaluate_writes_the_report_and_prints_the_means(
     bundle: Bundle, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(bundle, corpus, tmp_path / "report", "--languages", "en,de") == 0
+    assert call(bundle, corpus, tmp_path / "report") == 0
     report = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
     (table,) = report["tables"]
     assert (report["suite"], report["bundle"]) == ("aligned", "tiny@1")
     assert report["sha256"] == hashlib.sha256((bundle.folder / "manifest.json").read_bytes()).hexdigest()
     assert datetime.fromisoformat(report["date"]).tzinfo is not None
     assert report["command"] == (
-        f"passepartout evaluate aligned --encoder {bundle.folder} --data {corpus} --languages en,de"
-        f" --out {tmp_path / 'report'}"
+        f"passepartout evaluate aligned --encoder {bundle.folder} --data {corpus} --out {tmp_path / 'report'}"
     )
     assert len(table["pairs"]) == 20
-    assert set(table["means"]) == {"all", "en,de"}
+    assert set(table["means"]) == {"all"}
     assert "| from → to | queries | CSLS R@1 | CSLS R@10 |" in (tmp_path / "report" / "report.md").read_text(
         "utf-8"
     )
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{corpus.name} n=60 all: cosine R@1 ")
-    assert f"CSLS R@10 {table['means']['en,de']['csls_r10']:.1f}" in second
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{corpus.name} n=60 all: cosine R@1 ")
+    assert f"CSLS R@10 {table['means']['all']['csls_r10']:.1f}" in line
 
 
 def test_json_prints_the_report(
@@ -57,9 +56,6 @@ def test_json_prints_the_report(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--languages", "en,fr"], "has no fr.txt: there are ar, de, en, pt, zh"),
-        (["--languages", "en,,de"], "give each code once"),
-        (["--languages", "en,en"], "give each code once"),
         (["--data", "/nowhere/at/all"], "/nowhere/at/all is not a folder"),
     ],
 )

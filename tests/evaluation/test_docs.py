@@ -36,7 +36,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_captions_and_splits_are_read(example: Path) -> None:
-    languages = available(example / "photos" / "captions", ".tsv", {"en", "de", "pt"}, [])
+    languages = available(example / "photos" / "captions", ".tsv", {"en", "de", "pt"})
     captions = {code: read_captions(example / "photos" / "captions" / f"{code}.tsv") for code in languages}
     splits = {name: read_split(example / "photos" / "splits.tsv", name) for name in ("train", "dev", "test")}
     assert splits["test"] == {"kite-01.jpg"}

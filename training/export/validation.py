@@ -33,7 +33,7 @@ def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
 
 def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
     if name == PICTOGRAM_SET:
-        return held_out_names(data, languages, (), "dev")[1]
+        return held_out_names(data, languages, "dev")[1]
     files = {code: data / name / "captions" / f"{code}.tsv" for code in languages}
     captions = {code: read_captions(file) for code, file in files.items() if file.is_file()}
     translated = {

@@ -48,7 +48,7 @@ def measure(encode: Encode, data: Path, known: Sequence[str], compared: Sequence
     compare, as far as they are known; all that are there if it is empty.
     """
     folder = data / "benchmark" / BENCHMARK
-    chosen = [code for code in compared if code in known] or available(folder, ".txt", known, ())
+    chosen = [code for code in compared if code in known] or available(folder, ".txt", known)
     texts = read_aligned(folder, chosen)
     translation = score_translation("", "", encode(texts)).means[ALL_PAIRS]
     captions = score_translation("", "", encode(_photo_captions(data, known))).pairs
@@ -99,7 +99,7 @@ def _photo_captions(data: Path, languages: Sequence[str], limit: int | None = No
     Raises DataError where fewer than two do, or no picture has a caption in each.
     """
     folder = data / PHOTO_SET
-    codes = available(folder / "captions", ".tsv", languages, ())
+    codes = available(folder / "captions", ".tsv", languages)
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in codes}
     lines = line_up(captions, read_split(folder / "splits.tsv", "test"), limit=limit)
     if not lines[codes[0]]:

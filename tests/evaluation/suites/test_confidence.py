@@ -19,7 +19,7 @@ def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: 
     encoder = TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
     for code in CODES:
         (tmp_path / f"{code}.txt").write_text("\n".join(scenes(code)) + "\n", "utf-8")
-    (table,) = confidence(encoder, tmp_path, CODES, [])
+    (table,) = confidence(encoder, tmp_path, CODES)
     assert table.languages == CODES
     for pair in table.pairs:
         assert pair.n == len(scenes("en")) // LEFT_OUT_EVERY
@@ -40,4 +40,4 @@ def test_each_language_lacks_different_lines() -> None:
 def test_too_few_lines_are_one_line(bundle: Bundle, tmp_path: Path) -> None:
     make_corpus(tmp_path, CODES, 2)
     with pytest.raises(DataError, match="too few"):
-        confidence(TextEncoder(bundle), tmp_path, CODES, [])
+        confidence(TextEncoder(bundle), tmp_path, CODES)

@@ -23,7 +23,7 @@ def test_the_right_one_is_answered_and_the_opposite_is_not(encoder: TextEncoder,
     for code in ("de", "en"):
         lines = (PROBE_FOLDER / "contrasts" / f"{code}.tsv").read_text("utf-8").splitlines()
         (tmp_path / f"{code}.tsv").write_text("\n".join(lines[:1] + lines[1::EVERY]) + "\n", "utf-8")
-    aligned, *by_kind, plain = contrasts(encoder, tmp_path, ("de", "en"), [])[: KINDS + 2]
+    aligned, *by_kind, plain = contrasts(encoder, tmp_path, ("de", "en"))[: KINDS + 2]
     assert (aligned.name, plain.name) == ("contrasts, aligned", "contrasts, not aligned")
     assert sum(table.n for table in by_kind) == aligned.n == 540 / EVERY
     for pair in aligned.pairs:
@@ -39,4 +39,4 @@ def test_files_must_have_the_same_kinds(encoder: TextEncoder, tmp_path: Path) ->
     (tmp_path / "de.tsv").write_text(f"{head}\nside\tLinks.\tRechts.\n", "utf-8")
     (tmp_path / "en.tsv").write_text(f"{head}\nnumber\tTwo.\tThree.\n", "utf-8")
     with pytest.raises(DataError, match=r"en\.tsv"):
-        contrasts(encoder, tmp_path, ("de", "en"), [])
+        contrasts(encoder, tmp_path, ("de", "en"))

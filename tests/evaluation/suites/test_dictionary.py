@@ -53,7 +53,7 @@ def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path)
     pairs = [(concept["en"], concept["zh"]) for concept in lexicon()]
     path = write(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
     (table,) = dictionary_translation(
-        TextEncoder(bundle), None, bundle.manifest.languages, [], [read_dictionary(f"en:zh={path}")]
+        TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:zh={path}")]
     )
     (pair,) = table.pairs
     assert (pair.source, pair.target, pair.n) == ("en", "zh", 25)
@@ -66,7 +66,7 @@ def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> 
     path = write(tmp_path / "d.tsv", [("dog", "chien")])
     with pytest.raises(UnknownLanguageError, match="no words of 'fr'"):
         dictionary_translation(
-            TextEncoder(bundle), None, bundle.manifest.languages, [], [read_dictionary(f"en:fr={path}")]
+            TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:fr={path}")]
         )
 
 

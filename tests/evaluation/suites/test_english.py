@@ -42,7 +42,7 @@ def stamps(tmp_path: Path) -> Path:
 
 
 def test_a_picture_set_is_measured_by_picture_with_english(encoder: TextEncoder, stamps: Path) -> None:
-    (table,) = picture_sets(encoder, stamps, ["en", "de"], [])
+    (table,) = picture_sets(encoder, stamps, ["en", "de"])
     assert (table.name, table.languages) == ("stamps", ("ar", "en", "de", "zh"))
     assert {(pair.source, pair.target): pair.n for pair in table.pairs} == {
         ("ar", "en"): 20, ("en", "ar"): 20, ("de", "en"): 60, ("en", "de"): 60,
@@ -79,7 +79,7 @@ def test_pictures_that_english_calls_the_same_are_one(encoder: TextEncoder, stam
             for row, (name, text, how) in enumerate(rows)
         ],
     )
-    (table,) = picture_sets(encoder, stamps, ["en", "de"], [])
+    (table,) = picture_sets(encoder, stamps, ["en", "de"])
     assert table.n == 56
     assert "all 56 different English ones" in table.note
 
@@ -88,15 +88,15 @@ def test_every_picture_set_except_photos_has_a_table(encoder: TextEncoder, stamp
     for name in ("photos", "cards"):
         (stamps / name).symlink_to(stamps / "stamps")
     (stamps / "other" / "captions").mkdir(parents=True)
-    assert [table.name for table in picture_sets(encoder, stamps, ["en"], [])] == ["cards", "stamps"]
+    assert [table.name for table in picture_sets(encoder, stamps, ["en"])] == ["cards", "stamps"]
 
 
 def test_a_set_without_english_or_no_set_is_refused(encoder: TextEncoder, stamps: Path) -> None:
     with pytest.raises(DataError, match="has no picture set besides photos"):
-        picture_sets(encoder, stamps / "stamps", ["en"], [])
+        picture_sets(encoder, stamps / "stamps", ["en"])
     (stamps / "stamps" / "captions" / "en.tsv").unlink()
     with pytest.raises(DataError, match=r"captions has no en\.tsv"):
-        picture_sets(encoder, stamps, ["en"], [])
+        picture_sets(encoder, stamps, ["en"])
 
 
 def test_everyday_sentences_have_an_english_of_their_own(encoder: TextEncoder, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_everyday_sentences_have_an_english_of_their_own(encoder: TextEncoder, t
         lines = slice(40 * row, 40 * row + 30 + 10 * row)
         for code in ("en", language):
             write(tmp_path / "benchmark" / f"everyday_{language}" / f"{code}.txt", sentences(code)[lines])
-    dev, test = everyday(encoder, tmp_path, LANGUAGES, ["en", "zh"])
+    dev, test = everyday(encoder, tmp_path, LANGUAGES)
     assert (dev.name, test.name) == ("everyday sentences, dev", "everyday sentences, test")
     assert {(pair.source, pair.target): pair.n for pair in test.pairs} == {
         ("de", "en"): 15, ("en", "de"): 15, ("zh", "en"): 20, ("en", "zh"): 20,
@@ -113,9 +113,9 @@ def test_everyday_sentences_have_an_english_of_their_own(encoder: TextEncoder, t
     halves = [next(pair for pair in table.pairs if pair.source == "zh") for table in (dev, test)]
     for key, value in expected.items():
         assert np.mean([half.measures[key] for half in halves]) == pytest.approx(value), "among all lines"
-    assert set(test.means) == {"all", "en,zh", "into English", "from English"}
+    assert set(test.means) == {"all", "into English", "from English"}
     with pytest.raises(DataError, match="no folder everyday_LANG"):
-        everyday(encoder, tmp_path / "nowhere", LANGUAGES, [])
+        everyday(encoder, tmp_path / "nowhere", LANGUAGES)
 
 
 def test_machine_translations_are_measured_with_the_english_lines(
@@ -125,12 +125,12 @@ def test_machine_translations_are_measured_with_the_english_lines(
     for code in ("en", "de"):
         write(human / f"{code}.txt", sentences(code)[:50])
     write(machine / "zh.txt", sentences("zh")[:50])
-    _, table = multi30k(encoder, tmp_path, LANGUAGES, [])
+    _, table = multi30k(encoder, tmp_path, LANGUAGES)
     assert (table.name, table.languages, table.n) == ("multi30k_test_2016_machine", ("zh", "en"), 50)
     assert table.note.startswith("Machine translated")
     write(machine / "zh.txt", sentences("zh")[:49])
     with pytest.raises(DataError, match="not as many lines as"):
-        multi30k(encoder, tmp_path, LANGUAGES, [])
+        multi30k(encoder, tmp_path, LANGUAGES)
 
 
 def test_any_caption_of_the_picture_is_right(encoder: TextEncoder) -> None:
@@ -141,7 +141,7 @@ def test_any_caption_of_the_picture_is_right(encoder: TextEncoder) -> None:
         "en": [Caption(f"{row // 2}", text, "human") for row, text in enumerate(english)],
         "de": [Caption(f"{row // 2}", german[row], "machine") for row in range(1, 100, 2)],
     }
-    table = captions_with_english(encoder, captions, {f"{row}" for row in range(60)}, LANGUAGES, [])
+    table = captions_with_english(encoder, captions, {f"{row}" for row in range(60)}, LANGUAGES)
     assert {(pair.source, pair.n) for pair in table.pairs} == {("de", 50), ("en", 100)}
     asked, answers = encoder.encode(german[1:100:2]), encoder.encode(english[:100])
     best = csls(asked @ answers.T).argmax(axis=1) // 2
