@@ -14,7 +14,7 @@ class MilvusServer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
-        self.address = f"milvus://127.0.0.1:{self.port}/tests"
+        self.address = f"milvus://127.0.0.1:{self.port}"
         self._folder = folder
         self.start()
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from index.confidence import MatchKind
-from index.storage.index_manifest import PairQuality
+from index.confidence import MatchKind, PairQuality
 
 DIGITS = 4  # of scores, confidences and cosines
 

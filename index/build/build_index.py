@@ -98,9 +98,9 @@ def build_index(
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
-        from index.vectors.milvus import connect, parse  # pymilvus is an extra
+        from index.vectors.milvus import connect  # pymilvus is an extra
 
-        connect(parse(plan.options.store)).call("list_collections")
+        connect(plan.options.store).call("list_collections")
     try:
         with building(out) as work:
             if plan.job and (existing := made_by(out, plan.job)):

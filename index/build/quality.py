@@ -28,11 +28,11 @@ from index.build.calibration import (
 from index.build.domain import fit_domain
 from index.build.job import Job, save_array
 from index.build.probes import Pair, Probes
-from index.confidence import MIN_CONFIDENCE
+from index.confidence import MIN_CONFIDENCE, PairQuality
 from index.confidence.models import Confidence, calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.progress import Progress
-from index.storage.index_manifest import IndexManifest, PairQuality
+from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
 
 MAX_QUESTIONS = 4000  # over all pairs of languages

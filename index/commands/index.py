@@ -60,9 +60,8 @@ for command in MAINTENANCE_COMMANDS:
 )
 @click.option(
     "--store",
-    metavar="milvus://HOST:PORT/NAME",
-    help="Where to keep sentence vectors: a Milvus server, or milvus://PATH/FILE.db for milvus-lite. "
-    "[default: files]",
+    metavar="milvus://HOST:PORT",
+    help="The Milvus server that keeps sentence vectors, milvus+tls:// with TLS. [default: files]",
 )
 @RAY_OPTION
 @click.option(
@@ -100,9 +99,9 @@ def build(
     if factory:
         check_factory(factory)
     if store:
-        from index.vectors.milvus import parse
+        from index.vectors.milvus import uri_of
 
-        store = parse(store).text
+        uri_of(store)  # invalid ones are refused before anything is read
     manifest = build_index(
         open_bundle(folder),
         corpora.sources,

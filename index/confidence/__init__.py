@@ -15,6 +15,8 @@ numbers than its question is never likely. What is left decides, in `match_of`, 
 
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "paraphrase": of a
 # sentence of the same language that likely means the same; "translation": found across languages, and more
 # likely right than not; "near": less likely, or it says something else, at best the same scene in other
@@ -22,3 +24,20 @@ from typing import Literal
 MatchKind = Literal["exact", "memory", "paraphrase", "translation", "near"]
 # The least confidence of a translation, in every protocol, page and command: more likely than not.
 MIN_CONFIDENCE = 0.5
+
+
+class PairQuality(BaseModel):
+    """How well a pair translates, measured with sentences whose translation is in the index."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    r1: float = Field(ge=0, le=1, description="Share of sentences whose translation was found first.")
+    r10: float = Field(ge=0, le=1, description="Share whose translation was among the first ten.")
+    n: int = Field(ge=1, description="Sentences tried.")
+    ece: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Expected calibration error of the confidences, fitted without the answers that it is "
+        "measured on; null if there were too few sentences to measure it.",
+    )

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from index.confidence import PairQuality
 from index.confidence.models import Confidence
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
@@ -70,23 +71,6 @@ class LanguageEntry(BaseModel):
         """The number of rows of LANG.faiss."""
         segment = self.segment or Segment()
         return self.sentences - len(segment.rows) + len(segment.deleted) + len(segment.replaced)
-
-
-class PairQuality(BaseModel):
-    """How well a pair translates, measured with sentences whose translation is in the index."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    r1: float = Field(ge=0, le=1, description="Share of sentences whose translation was found first.")
-    r10: float = Field(ge=0, le=1, description="Share whose translation was among the first ten.")
-    n: int = Field(ge=1, description="Sentences tried.")
-    ece: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Expected calibration error of the confidences, fitted without the answers that it is "
-        "measured on; null if there were too few sentences to measure it.",
-    )
 
 
 class IndexManifest(Manifest):

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +31,10 @@ from index.storage.versions import COLLECTIONS, WORK
 from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, by_cosine
 
 ROW, VECTOR = "row", "vector"  # the fields of a collection
-SERVER_ADDRESS = re.compile(
-    r"milvus(?P<tls>\+tls)?://(?P<host>[A-Za-z0-9.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})"
-    r"(?:/(?P<name>[A-Za-z_][A-Za-z0-9_]{0,63})?)?"
+ADDRESS = re.compile(
+    r"milvus(?P<tls>\+tls)?://(?P<place>(?:[A-Za-z0-9.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:]+\]):[0-9]{1,5})/?"
 )
-FILE_ADDRESS = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
+PREFIX = "passepartout"  # of collections' names
 ELSEWHERE, TOKEN = "PASSEPARTOUT_MILVUS", "PASSEPARTOUT_MILVUS_TOKEN"
 QUERY_SECONDS, LARGE_SECONDS, BUILD_SECONDS = 3.0, 60.0, 3600.0  # an answer is waited for
 LARGE_CALL = 64  # rows or queries of a build's calls
@@ -47,41 +46,23 @@ GRAPH_ROWS = 100_000  # with fewer, every vector is compared
 LINKS, BUILD_WIDTH, SEARCH_WIDTH = 32, 200, 400
 
 
-class Address(NamedTuple):
-    """An address: `uri` for pymilvus, the `prefix` of collection names, and the `text` in a manifest."""
-
-    uri: str
-    prefix: str
-    text: str
-
-    @property
-    def file(self) -> Path | None:
-        """The file of milvus-lite; None for a server."""
-        return None if "://" in self.uri else Path(self.uri)
-
-
-def parse(text: str) -> Address:
-    """Parse an address, making paths absolute. UsageError for an invalid one."""
-    if parts := FILE_ADDRESS.fullmatch(text):
-        path = str(Path(parts["path"]).resolve())
-        return Address(path, "passepartout", f"milvus://{path}")
-    parts = SERVER_ADDRESS.fullmatch(text)
-    if parts is None or int(parts["port"]) > 65535:
-        secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
+def uri_of(address: str) -> str:
+    """The address of a server as pymilvus has it. UsageError for an invalid one."""
+    parts = ADDRESS.fullmatch(address)
+    if parts is None or int(parts["place"].rpartition(":")[2]) > 65535:
+        secret = f"; a password belongs into {TOKEN}" if "@" in address else ""
         raise UsageError(
-            f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: give "
-            f"milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for "
-            f"milvus-lite{secret}"
+            f"{address.rpartition('@')[2]!r} is not the address of a Milvus server: give milvus://HOST:PORT "
+            f"or milvus+tls://HOST:PORT{secret}"
         )
-    scheme = "https" if parts["tls"] else "http"
-    return Address(f"{scheme}://{parts['host']}:{parts['port']}", parts["name"] or "passepartout", text)
+    return f"{'https' if parts['tls'] else 'http'}://{parts['place']}"
 
 
 class Connection:
     """A connection to Milvus. After a failure it pauses for FAILURE_PAUSE seconds, then connects again."""
 
-    def __init__(self, address: Address, token: str) -> None:
-        self.address, self._token = address, token
+    def __init__(self, address: str, token: str) -> None:
+        self.address, self._uri, self._token = address, uri_of(address), token
         self._client, self._lock, self._closed_until, self.failures = None, Lock(), 0.0, 0
 
     def call(self, method: str, *values: Any, seconds: float = 0, **named: Any) -> Any:  # noqa: ANN401
@@ -89,9 +70,8 @@ class Connection:
         from grpc import RpcError
         from pymilvus.exceptions import MilvusException
 
-        hint = "does another process use it?" if self.address.file else "is it running?"
         if time.monotonic() < self._closed_until:
-            raise StoreError(f"Milvus at {self.address.text} did not answer just now: {hint}")
+            raise StoreError(f"Milvus at {self.address} did not answer just now: is it running?")
         try:
             limit = max(QUERY_SECONDS, seconds)
             return getattr(self._connected(), method)(*values, timeout=limit, **named)
@@ -106,7 +86,7 @@ class Connection:
             details = getattr(error, "details", None)  # of grpc's
             told = str(details() if callable(details) else getattr(error, "message", "") or error).strip()
             reason = (told or type(error).__name__).splitlines()[0][:200]
-            raise StoreError(f"Milvus at {self.address.text}: {reason}: {hint}") from error
+            raise StoreError(f"Milvus at {self.address}: {reason}: is it running?") from error
 
     def _connected(self) -> Any:  # noqa: ANN401 (pymilvus is untyped)
         from pymilvus import MilvusClient
@@ -117,23 +97,18 @@ class Connection:
                 # No pings: every call has a time limit, and milvus-lite drops those who ping it.
                 options = {"grpc.use_local_subchannel_pool": 1, "grpc.keepalive_time_ms": 600_000}
                 named = {"timeout": QUERY_SECONDS, "dedicated": True, "grpc_options": options}
-                self._client = MilvusClient(self.address.uri, token=self._token, **named)
+                self._client = MilvusClient(self._uri, token=self._token, **named)
             return self._client
 
 
-def connect(address: Address) -> Connection:
-    """Connect to an address. UsageError for invalid settings, or if pymilvus is not installed."""
+def connect(address: str) -> Connection:
+    """Connect to an address. UsageError for invalid settings."""
     elsewhere, token = os.environ.get(ELSEWHERE, ""), os.environ.get(TOKEN, "")
     if token and not elsewhere:
-        raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address.text} too")
+        raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address} too")
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    for name in ("pymilvus", "milvus_lite"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # our own errors say the same in one line
-    try:
-        import pymilvus  # noqa: F401
-    except ImportError:
-        raise UsageError("vectors in Milvus need pymilvus: pip install 'passepartout[milvus]'") from None
-    return _connection(parse(elsewhere) if elsewhere else address, token)
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # our own errors say the same in one line
+    return _connection(elsewhere or address, token)
 
 
 # Shared by all languages and versions, so that all of them know of a failure.
@@ -147,13 +122,8 @@ class MilvusIndex:
     """
 
     def __init__(self, store: str, rows: int, dimension: int, settings: SearchSettings) -> None:
-        self._connection, self._rows, self.dimension = connect(parse(store)), rows, dimension
+        self._connection, self._rows, self.dimension = connect(store), rows, dimension
         self._name, self._ef = settings.collection, int(settings.parameters.removeprefix("ef=") or 0)
-        file = self._connection.address.file
-        if file is not None and not file.is_dir():  # milvus-lite would make an empty one
-            raise StoreError(
-                f"{file}: no such vectors: copy them there, or set {ELSEWHERE} to where they are"
-            )
         self.check()
 
     def __len__(self) -> int:
@@ -166,7 +136,7 @@ class MilvusIndex:
         rows = self._connection.call("get_collection_stats", name)["row_count"] if exists else 0
         if rows != len(self):
             raise DamagedError(
-                f"Milvus at {self._connection.address.text} has {rows} of {len(self)} vectors in {name}: "
+                f"Milvus at {self._connection.address} has {rows} of {len(self)} vectors in {name}: "
                 "serve another version (index rollback) or build the index again"
             )
         self._connection.call("load_collection", name, seconds=LARGE_SECONDS)
@@ -191,8 +161,7 @@ class MilvusIndex:
             found |= {int(record[ROW]): record[VECTOR] for record in records}
         if set(found) != set(numbers):
             raise DamagedError(
-                f"Milvus at {self._connection.address.text} has lost rows of {self._name}: "
-                "build the index again"
+                f"Milvus at {self._connection.address} has lost rows of {self._name}: build the index again"
             )
         return np.array([found[row] for row in numbers], np.float32).reshape(-1, self.dimension)
 
@@ -202,12 +171,8 @@ class MilvusIndex:
         for start in range(0, len(queries) if k else 0, QUERIES_AT_A_TIME):
             block = np.ascontiguousarray(queries[start : start + QUERIES_AT_A_TIME], np.float32)
             answers = self._ask(block, k, max(self._ef, k) if self._ef else 0)
-            if min(map(len, answers)) < k:  # a graph may have dead ends
-                answers = self._ask(block, k, min(len(self), 2 * MOST_ANSWERS))
             if min(map(len, answers)) < k:
-                raise StoreError(
-                    f"Milvus at {self._connection.address.text} finds fewer than {k}: look there"
-                )
+                raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k}: look there")
             near = [[hit["distance"] for hit in hits] for hits in answers]
             found = [[hit[ROW] for hit in hits] for hits in answers]
             place = slice(start, start + QUERIES_AT_A_TIME)
@@ -229,11 +194,10 @@ def write_milvus(vectors: Vectors, code: str, store: str, factory: str | None, w
     """
     from pymilvus import DataType, MilvusClient
 
-    address = parse(store)
-    connection = connect(address)
-    name = f"{address.prefix}_{secrets.token_hex(8)}_{code.replace('-', '_')}"
+    connection = connect(store)
+    name = f"{PREFIX}_{secrets.token_hex(8)}_{code.replace('-', '_')}"
     noted = work / COLLECTIONS
-    replace_text(noted, (noted.read_text("utf-8") if noted.exists() else "") + f"{name} {address.text}\n")
+    replace_text(noted, (noted.read_text("utf-8") if noted.exists() else "") + f"{name} {store}\n")
     graph = len(vectors) > GRAPH_ROWS and factory != "Flat"
     schema: Any = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field(ROW, DataType.INT64, is_primary=True)
@@ -267,13 +231,10 @@ def drop_unused(index: Path, used: Collection[str]) -> list[str]:
     left = dict(line.split(" ", 1) for line in noted.read_text("utf-8").splitlines())
     dropped = [name for name in left if name not in used]
     for name in dropped:
-        connection = connect(parse(left[name]))
-        file = connection.address.file
-        if file is None or file.is_dir():  # else it was removed with all its collections
-            try:
-                connection.call("drop_collection", name, seconds=LARGE_SECONDS)
-            except StoreError as error:
-                raise StoreError(f"{error} (collection {name} is not used: repeat `index gc`)") from error
+        try:
+            connect(left[name]).call("drop_collection", name, seconds=LARGE_SECONDS)
+        except StoreError as error:
+            raise StoreError(f"{error} (collection {name} is not used: repeat `index gc`)") from error
         del left[name]
         replace_text(noted, "".join(f"{other} {address}\n" for other, address in left.items()))
     return dropped

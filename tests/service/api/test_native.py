@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
+from index.confidence import PairQuality
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
-from index.storage.index_manifest import PairQuality
 from service import limits
 from service.app import create_app
 from service.settings import Settings
