@@ -24,7 +24,7 @@ hypothesis.settings.load_profile("house")
 # is every test of a file that imports one.
 SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server", "redis"}
 SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped", "compact"}
-SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three"}
+SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
 SLOW_IMPORTS = {"subprocess", "multiprocessing", "get_context", "run_apart", "serving", "reverse_proxy"}
 SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk", "call", "measure_ridge"}
 SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test_streams.py"}

@@ -11,6 +11,8 @@ from evaluation.suites.supervised import SupervisedEncoder
 from index.build.probes import scenes
 from passepartout import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_gives_the_vectors_of_its_package() -> None:
     texts = scenes("de")[:100]

@@ -131,6 +131,7 @@ def test_bad_input_is_one_line_and_exit_2(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Path) -> None:
     """What is learned are made-up names of pictures."""
     before = open_bundle(SHIPPED)

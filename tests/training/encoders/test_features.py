@@ -60,6 +60,7 @@ def known(backbone: Backbone, archive: PictureArchive, cache: Path, asked: list[
     return found
 
 
+@pytest.mark.slow
 def test_they_are_torchs_forward_pass_of_each_view(
     backbone: Backbone, archive: PictureArchive, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
