@@ -83,6 +83,7 @@ def test_the_nearest_name_is_suggested(arguments: list[str], nearest: str, capsy
         (PassepartoutError("a"), 1),
         (DamagedError("a"), 1),
         (TrainingError("a"), 1),
+        (OSError(28, "No space left on device", "a"), 1),
         (UsageError("a"), 2),
         (CorpusError("a"), 2),
         (KeyboardInterrupt(), 130),

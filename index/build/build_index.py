@@ -6,7 +6,6 @@ corpora make the same bytes.
 """
 
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from index.build.vectors import move_to_store, write_indexes, write_neighbourhoo
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import BundleError, OutdatedError
+from index.errors import OutdatedError
 from index.formats.registry import Source, format_of
 from index.storage.files import verify
 from index.storage.index_manifest import IndexManifest, LanguageEntry
@@ -101,19 +100,14 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | Non
         from index.vectors.milvus import connect  # pymilvus is an extra
 
         connect(plan.options.store).call("list_collections")
-    try:
-        with building(out) as work:
-            if plan.job and (existing := made_by(out, plan.job)):
-                return existing
-            if plan.base and plan.base != current(out):
-                raise OutdatedError(f"{out}: another version is served now: repeat the command")
-            # One thread, so that the vectors do not depend on the number of cores.
-            job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
-            return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
-    except (OSError, sqlite3.Error) as error:
-        raise BundleError(
-            f"{out}: the build stopped ({error}): free space or rights, then repeat it"
-        ) from error
+    with building(out) as work:
+        if plan.job and (existing := made_by(out, plan.job)):
+            return existing
+        if plan.base and plan.base != current(out):
+            raise OutdatedError(f"{out}: another version is served now: repeat the command")
+        # One thread, so that the vectors do not depend on the number of cores.
+        job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
+        return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
 
 
 class _Build:

@@ -19,6 +19,7 @@ repeated; that of a command waits for `index rollback` or `index gc`.
 import fcntl
 import os
 import shutil
+import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -104,32 +105,42 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
 def locked(index: Path) -> Iterator[Path]:
     """Hold the lock of `index`, which the kernel releases when its holder dies; yields the folder work/.
 
-    Raises BusyError while another holds it.
+    Raises BusyError while another holds it, BundleError if something cannot be written meanwhile.
     """
     work = index / WORK
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(
-                f"{index}: another build is running: wait for it or give another folder"
-            ) from None
-        yield work
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        with (work / LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(
+                    f"{index}: another build is running: wait for it or give another folder"
+                ) from None
+            yield work
+    except (OSError, sqlite3.Error) as error:
+        first = (
+            error.args[0][0][-1] if isinstance(error, shutil.Error) else error
+        )  # of all that it has copied
+        raise BundleError(f"{index}: stopped ({first}): free space or rights, then repeat it") from error
 
 
 @contextmanager
 def building(index: Path) -> Iterator[Path]:
     """Hold the lock of `index` and yield an empty work folder; its parts are those of the build before.
 
-    Raises BusyError while another build holds the lock.
+    Raises what `locked` does. If it fails, only its parts stay: others need the space.
     """
     with locked(index) as work:
         folder = work / BUILD
         clear_work(work, (parts_of(folder),))
         folder.mkdir()
         parts_of(folder).mkdir(exist_ok=True)
-        yield folder
+        try:
+            yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         clear_work(work)
 
 

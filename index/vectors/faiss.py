@@ -70,7 +70,7 @@ class FaissIndex:
         try:
             # Vectors stay in pages of the file, which processes share; codes are copied into each process.
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as error:
+        except (RuntimeError, MemoryError) as error:
             raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
         if index.metric_type != faiss.METRIC_INNER_PRODUCT or (index.ntotal, index.d) != (count, dimension):
             raise DamagedError(
@@ -78,6 +78,10 @@ class FaissIndex:
             )
         opened = cls(index, threads)
         opened.use(settings.parameters)
+        try:
+            opened.search(opened.reconstruct([0] if count else []), 1)
+        except RuntimeError as error:
+            raise DamagedError(f"{path}: FAISS cannot search it: build the index again") from error
         return opened
 
     def __len__(self) -> int:

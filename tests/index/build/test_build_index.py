@@ -115,8 +115,9 @@ def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(
     for limit in (100, 1_000, 4_000, 20_000):
         with longest_file(limit):
             assert run(["index", "build", *given]) == 1
-        assert "the build stopped" in capsys.readouterr().err.splitlines()[-1]
+        assert f"{index}: stopped (" in capsys.readouterr().err.splitlines()[-1]
         assert Translator.open(index).version == old.version
+        assert not (index / "work" / "build").exists()
     made = build_index(bundle, {"en": corpora["en"]}, index)
     assert open_version(index, fresh=True)[1] == made
 

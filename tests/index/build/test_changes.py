@@ -41,7 +41,7 @@ from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from passepartout import run
 from tests.bundles import make_corpus, sentences
-from tests.damage import flip_middle
+from tests.damage import flip_middle, longest_file
 from tests.dying import never, run_apart
 
 ENGLISH, GERMAN = sentences("en"), sentences("de")
@@ -349,6 +349,18 @@ def test_changes_of_many_are_merged(index: Path, tmp_path: Path, monkeypatch: py
     # A language that comes or goes is a build, too.
     made = change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [{"pt": "O gato."}]))], quick=True)
     assert list(made.languages) == ["en", "de", "pt"]
+
+
+def test_a_disk_that_is_full_leaves_the_version_as_it_was(index: Path, tmp_path: Path) -> None:
+    made = change_index(index, delete=["en:1"], quick=True).version
+    more = rows_of(tmp_path / "more.jsonl", [{"id": "new", "en": "A new dog."}])
+    for act in (partial(add_quickly, index, more), partial(roll_back, index)):
+        with longest_file(5), pytest.raises(BundleError, match="free space or rights"):
+            act()
+        assert current(index) == made
+        assert not (index / "work" / "build").exists()
+    add_quickly(index, more)
+    assert current(index) != made
 
 
 def add_quickly(index: Path, more: Path) -> None:

@@ -233,6 +233,17 @@ def test_what_is_no_index_is_refused(tmp_path: Path) -> None:
         FaissIndex.open(tmp_path / "x.faiss", 10, 8, SearchSettings())
 
 
+def test_an_index_that_cannot_be_searched_is_refused(tmp_path: Path) -> None:
+    index = faiss.IndexRefineFlat(faiss.IndexFlatIP(8))
+    index.metric_type = faiss.METRIC_INNER_PRODUCT
+    index.add(unit_rows(np.random.default_rng(0), 10, 8))
+    index.own_refine_index = False
+    index.refine_index = faiss.IndexFlatIP(9)
+    faiss.write_index(index, str(tmp_path / "x.faiss"))
+    with pytest.raises(DamagedError, match="FAISS cannot search it"):
+        FaissIndex.open(tmp_path / "x.faiss", 10, 8, SearchSettings())
+
+
 def test_a_file_that_cannot_be_written_says_which(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="FAISS cannot write it"):
         write_faiss(tmp_path / "nowhere" / "x.faiss", np.zeros((1, 8), np.float32), "Flat")
