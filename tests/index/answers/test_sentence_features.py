@@ -1,14 +1,12 @@
 """What a build computes of sentences for evidence."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import words_of
-from index.build.job import save_array
 
 VOCABULARY = ["a", "dog", "runs", "hot dog", "dogs", "twenty"]
 TEXTS = ["A dog runs.", "", "20 dogs, twenty cats and 12:30!", "A hot dog", "dog " * 100]
@@ -38,20 +36,3 @@ def test_numbers_are_the_same_in_figures_and_in_words(features: Features) -> Non
     assert features.numbers_of(0) == features.numbers_of(1) == Counter()
     assert number_codes("20", ["20"], "en") == number_codes("zwanzig", ["zwanzig"], "de") == Counter({20: 1})
     assert number_codes("12:30", words_of("12:30", "en"), "en") != number_codes("12:31", (), "en")
-
-
-def test_one_after_the_other(features: Features) -> None:
-    both = Features.of([TEXTS], VOCABULARY, "en").followed(features)
-    assert len(both) == 2 * len(TEXTS)
-    for row in range(len(TEXTS)):
-        first, second = (both.words_of(np.array([place])).ids.tolist() for place in (row, row + len(TEXTS)))
-        assert first == second
-        assert both.numbers_of(row) == both.numbers_of(row + len(TEXTS))
-
-
-def test_files_hold_all_of_it(features: Features, tmp_path: Path) -> None:
-    for name, values in features.arrays("en").items():
-        save_array(tmp_path / name, values)
-    opened = Features.open(tmp_path, "en", len(TEXTS))
-    for name, values in opened.arrays("en").items():
-        np.testing.assert_array_equal(values, features.arrays("en")[name])

@@ -128,19 +128,3 @@ def test_verification_works_without_a_home(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(files.Path, "home", no_home)
     files.verify(folder, listed(folder))
-
-
-def test_replace_text_leaves_nothing_beside_the_file(tmp_path: Path) -> None:
-    files.replace_text(tmp_path / "CURRENT", "a\n")
-    files.replace_text(tmp_path / "CURRENT", "b\n")
-    assert (tmp_path / "CURRENT").read_text() == "b\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["CURRENT"]
-
-
-def test_replace_folder_replaces_and_removes_the_old(tmp_path: Path) -> None:
-    for name, content in [("old", "1"), ("new", "2")]:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(content)
-    files.replace_folder(tmp_path / "new", tmp_path / "old")
-    assert (tmp_path / "old" / "file").read_text() == "2"
-    assert [path.name for path in tmp_path.iterdir()] == ["old"]

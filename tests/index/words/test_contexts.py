@@ -10,7 +10,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.text.normalisation import words
 from index.words import contexts
-from index.words.contexts import Contexts, occurrences
+from index.words.contexts import occurrences
 from tests.bundles import make_corpus
 
 TEXTS = ["Ice cream, ice!", "a dog", "", "Cream ice cream dog.", "a a cat"]
@@ -26,26 +26,6 @@ def test_a_word_is_found_in_each_text_once(batch: int) -> None:
         for row, text in zip(rows.tolist(), texts.tolist(), strict=True)
     }
     assert found == {("ice", 0), ("a", 1), ("dog", 1), ("ice", 3), ("dog", 3), ("a", 4)}
-
-
-def test_only_the_first_contexts_of_a_word_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts, "CONTEXTS_PER_WORD", 3)
-    vectors = np.eye(6, dtype=np.float32)
-    seen = Contexts(2, 6)
-    seen.add(np.array([0, 0, 1]), np.array([0, 1, 0]), vectors[:2])
-    seen.add(np.array([0, 0]), np.array([0, 1]), vectors[2:4])
-    seen.add(np.array([0, 1]), np.array([0, 1]), vectors[4:])
-    assert seen.counts.tolist() == [3, 2]
-    own = np.eye(6, dtype=np.float32)[[5, 5]]
-    middle = np.full(6, 1 / 6)
-    direction = np.array([1, 1, 1, 0, 0, 0]) / 3 - middle
-    wanted = contexts.OWN_WEIGHT * own[0] + 3 * direction / np.linalg.norm(direction)
-    np.testing.assert_allclose(seen.mixed(own)[0], wanted / np.linalg.norm(wanted), atol=1e-6)
-
-
-def test_words_without_a_sentence_keep_their_own_vector() -> None:
-    own = np.eye(4, dtype=np.float32)[:2]
-    np.testing.assert_array_equal(Contexts(2, 4).mixed(own), own)
 
 
 def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path) -> None:
