@@ -397,7 +397,7 @@ try {
   page.languages.replaceChildren(...languagesView(state.languages));
   page.phrases.replaceChildren(...phrasesView(state.languages, languageName));
   page.scenes.replaceChildren(...scenesView(state.languages, { targets: chosenTargets, address: sentenceAddress }));
-  document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languageName }));
+  document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languages: state.languages, languageName }));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
   page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());

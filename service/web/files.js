@@ -6,11 +6,21 @@ import { element } from "./dom.js";
 const FILE_EXTENSIONS = ".txt,.tmx,.xlf,.xliff,.sdlxliff,.mqxliff,.mxliff,.po,.pot,.json,.arb,.xcstrings,.yaml,.yml,.stringsdict,.resx,.strings,"
   + ".properties,.srt,.vtt,.html,.htm,.docx,.xlsx,.xml";
 
-export function fileView({ source, targets, languageName }) {
+const OWN_LANGUAGE = "is the language of file already"; // as the service says it (index/answers/languages.py)
+
+export function fileView({ source, targets, languages, languageName }) {
   const file = element("input", { type: "file", accept: FILE_EXTENSIONS });
   const status = element("p", { class: "quiet", role: "status" });
   const field = element("label", { class: "drop" }, "A whole file (PO, XLIFF, TMX, texts of a program, subtitles, DOCX, …): choose it, or drop it here ", file);
-  const send = (chosen) => chosen && translateFile(chosen, source(), targets()[0], status, languageName);
+  // Into the first language wanted that is not the file's own, which only the service may know; else into another one.
+  const send = async (chosen) => {
+    const others = ["en", ...languages.filter(({ sentences }) => sentences).map(({ code }) => code)];
+    const [...wanted] = new Set(targets().length ? [...targets(), ...others] : []);
+    if (!wanted.length) status.textContent = "Choose a language to translate into first.";
+    for (const target of chosen ? wanted.filter((code) => code !== source()) : []) {
+      if (await translateFile(chosen, source(), target, status, languageName)) return;
+    }
+  };
   file.addEventListener("change", () => send(file.files[0]));
   field.addEventListener("dragover", (event) => event.preventDefault());
   field.addEventListener("drop", (event) => {
@@ -20,12 +30,9 @@ export function fileView({ source, targets, languageName }) {
   return element("div", { class: "file" }, field, status);
 }
 
-// fuzzy: whether to write translations of similar texts even if the format cannot mark them.
+// Whether the file is not in this language already. `fuzzy`: translations of similar texts are written even if the format
+// cannot mark them.
 async function translateFile(file, source, target, status, languageName, fuzzy = false) {
-  if (!target) {
-    status.textContent = "Choose a language to translate into first.";
-    return;
-  }
   status.textContent = `Translating ${file.name} into ${languageName(target)} …`;
   const body = new FormData();
   body.append("file", file);
@@ -36,7 +43,7 @@ async function translateFile(file, source, target, status, languageName, fuzzy =
   const answer = await response?.json().catch(() => null);
   if (!response?.ok || !answer) {
     status.textContent = answer?.error ?? answer?.detail ?? "The service cannot be reached. Is it still running?";
-    return;
+    return !status.textContent.includes(OWN_LANGUAGE);
   }
   const { pathname } = new URL(answer.translatedFileUrl);
   status.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
@@ -46,4 +53,5 @@ async function translateFile(file, source, target, status, languageName, fuzzy =
     status.append("What is nearly known is left untranslated, too: this format cannot mark it for checking. ",
       element("button", { type: "button", class: "plain", onclick: again }, "Fill it in anyway"));
   }
+  return true;
 }

@@ -413,9 +413,8 @@ def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_address:
     expect(place).to_contain_text("de:")
 
 
-def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_address: str) -> None:
-    page = open_page(f"{remembering_address}#{urlencode({'source': 'en', 'target': 'de'})}")
-    expect(page.get_by_role("checkbox", name="German")).to_be_checked()
+def drop_lines(page: Page) -> None:
+    """Drop a file of English lines."""
     dropped = page.evaluate_handle(
         """() => {
           const data = new DataTransfer();
@@ -429,6 +428,21 @@ def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_a
         "field => field.dispatchEvent(new DragEvent('dragover', { cancelable: true })) === false"
     )  # so that the browser does not open the file itself
     field.dispatch_event("drop", {"dataTransfer": dropped})
+
+
+def test_a_file_in_the_only_target_is_translated_into_another(
+    open_page: OpenPage, remembering_address: str
+) -> None:
+    page = open_page(f"{remembering_address}#{urlencode({'target': 'en'})}")
+    expect(page.get_by_role("checkbox", name="English")).to_be_checked()
+    drop_lines(page)
+    expect(page.locator(".file [role=status]")).to_contain_text("in German: 1 translated")
+
+
+def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_address: str) -> None:
+    page = open_page(f"{remembering_address}#{urlencode({'source': 'en', 'target': 'de'})}")
+    expect(page.get_by_role("checkbox", name="German")).to_be_checked()
+    drop_lines(page)
     expect(page.locator(".file [role=status]")).to_contain_text(
         "in German: 1 translated, 1 nearly, 1 left untranslated"
     )
