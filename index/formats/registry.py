@@ -128,6 +128,8 @@ def format_of(source: Source) -> Format:
     if source.format is not None:
         return FORMATS[source.format]
     last = next(reversed(plain_suffixes(source.path)), "")
+    if last == ".parquet":  # whose readers take whatever sizes a file states
+        raise CorpusError(f"{source.path}: Parquet is not read: write it as JSON Lines or a table")
     if last == ".xml":
         from index.formats.markup.xml import root_of
 

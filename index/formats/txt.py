@@ -14,7 +14,7 @@ from index.text.normalisation import clean
 FIRST_LINES = 3  # that tell what is no text
 NO_SENTENCES = re.compile(
     r"(?P<xml>^<(?:\?xml|!DOCTYPE)\b)|(?P<time>\d\d[.,]\d{3}[ \t]+-->)"
-    r"|(?P<binary>^PK\x03\x04|^PAR1|^%PDF-|\x00)"
+    r"|(?P<binary>^PK\x03\x04|^%PDF-|\x00)"
 )
 HINTS = {
     "xml": "mark-up, not sentences: give the --format, or make XLIFF of it (of Qt's .ts by lconvert)",

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Path, Query, Security
 from fastapi.security import HTTPBearer
 from starlette.requests import Request as HttpRequest
 
-from index.errors import BundleError, UsageError
+from index.errors import BundleError, CorpusError, UsageError
 from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
@@ -143,7 +143,10 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
     """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
     if not options.name and not options.format:
         raise _invalid("name", "name is missing: give the name of the file, or its format")
-    form, language = format_of_upload(options), options.language
+    try:
+        form, language = format_of_upload(options), options.language
+    except CorpusError as error:
+        raise _invalid("name", f"name: {error}") from None
     if language is not None and engine.languages.find(language) != language:
         error = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])

@@ -120,7 +120,7 @@ def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
         ("x.jsonl", b'{"text": 3}\n', r"x\.jsonl, line 1: a text is int, not a string"),
         ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is not JSON"),
         ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
-        ("x.parquet", b"PAR1 and then more", r"x\.parquet, line 1: not text"),
+        ("x.parquet", b"PAR1 and then more", r"x\.parquet: Parquet is not read: write it as JSON Lines"),
     ],
 )
 def test_what_is_malformed_is_refused_with_its_line(
