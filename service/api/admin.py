@@ -148,8 +148,8 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
     except CorpusError as error:
         raise _invalid("name", f"name: {error}") from None
     if language is not None and engine.languages.find(language) != language:
-        error = engine.languages.unknown("language", language)
-        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])
+        unknown = engine.languages.unknown("language", language)
+        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [unknown])
     if language is None and form is not None and form.name == "txt":
         raise _invalid("language", "language is missing: text does not say which language it is in")
     if options.columns is not None:

@@ -6,6 +6,6 @@ globetrotter`). Its image-caption contrast, which the shipped recipes use, is in
 """
 
 import training.papers.suppliers  # noqa: F401 (registers its own)
-from training.papers.globetrotter import losses, published, sigurdsson, transformer, transitive
+from training.papers.globetrotter import losses, sigurdsson, transformer, transitive
 
-__all__ = ["losses", "published", "sigurdsson", "transformer", "transitive"]
+__all__ = ["losses", "sigurdsson", "transformer", "transitive"]
