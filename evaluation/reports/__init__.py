@@ -1,4 +1,1 @@
-"""Reports of a suite (report.py), and their figures in a bundle's card (card.py).
-
-A report is a list of blocks (document.py), written as Markdown, beside JSON with every figure.
-"""
+"""Reports of a suite, Markdown beside JSON with every figure (report.py), and in a bundle's card (card.py)."""

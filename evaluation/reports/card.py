@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from evaluation.measures.scores import ALL_PAIRS
-from evaluation.reports.document import Block, Heading, as_markdown
+from evaluation.reports.document import page
 from evaluation.reports.report import SHOWN, Report, read_report, section
 from index.encoder.bundle import CARD, open_bundle, publish_bundle
 from index.errors import UsageError
@@ -51,21 +51,21 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
     staging = folder.parent / f".{folder.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     shutil.copytree(folder, staging)
-    blocks: list[Block] = [Heading(2, SECTION_TITLE)]
+    parts = [f"## {SECTION_TITLE}"]
     for report in reports:
         for table in report.tables:
-            blocks += section(table, 3, f"`{_command(report.command)}`, {report.date[:10]}.")
-    page = with_section(bundle.card.read_text("utf-8"), as_markdown(blocks))
-    (staging / CARD).write_text(page, "utf-8")
+            parts += section(table, 3, f"`{_command(report.command)}`, {report.date[:10]}.")
+    described = with_section(bundle.card.read_text("utf-8"), page(parts))
+    (staging / CARD).write_text(described, "utf-8")
     measures = bundle.manifest.measures | _means(reports)
     publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
     return [table.name for report in reports for table in report.tables]
 
 
-def with_section(page: str, text: str) -> str:
+def with_section(card: str, text: str) -> str:
     """Replace the section SECTION_TITLE of a card; a new one is inserted before the limits."""
-    page = re.sub(rf"^## {SECTION_TITLE}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
-    before, limits, after = page.partition("## Limits")
+    card = re.sub(rf"^## {SECTION_TITLE}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.MULTILINE)
+    before, limits, after = card.partition("## Limits")
     return f"{before.rstrip()}\n\n{text}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{text}"
 
 

@@ -1,49 +1,20 @@
-"""Documents as lists of blocks, written as Markdown."""
+"""What reports are made of: paragraphs of Markdown, tables, and the command that measured."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 import click
 
-from index.errors import UsageError
-from index.storage.files import replace_text
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown: its first column names the rows, the others hold figures."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-@dataclass(frozen=True)
-class Heading:
-    level: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Text:
-    """A paragraph, or with `listed` a list of items."""
-
-    items: tuple[str, ...]
-    listed: bool = False
-
-
-@dataclass(frozen=True)
-class Code:
-    text: str
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table: its first column names the rows, the others hold figures."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-Block = Heading | Text | Code | Grid
-
-
-def text(*lines: str) -> Text:
-    """Make one paragraph of `lines`, joined by spaces."""
-    return Text((" ".join(lines),))
+def page(paragraphs: Iterable[str]) -> str:
+    """Paragraphs, headings and tables as one page."""
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def running_command() -> str:
@@ -57,36 +28,3 @@ def running_command() -> str:
             word = f"{item:g}" if isinstance(item, float) else str(item)
             words += [word] if isinstance(parameter, click.Argument) else [parameter.opts[0], word]
     return shlex.join(words)
-
-
-def as_markdown(blocks: Iterable[Block]) -> str:
-    """Format blocks as Markdown."""
-    return "\n\n".join(_markdown(block) for block in blocks) + "\n"
-
-
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write name -> content into `folder`, each file whole or not at all.
-
-    Raises UsageError if `folder` is not writable.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            replace_text(folder / name, content)
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written ({error.strerror}): give another --out") from error
-
-
-def _markdown(block: Block) -> str:
-    match block:
-        case Heading(level, words):
-            return f"{'#' * level} {words}"
-        case Text(items, listed):
-            return "\n".join(f"- {item}" for item in items) if listed else "\n".join(items)
-        case Code(words):
-            return f"```\n{words}\n```"
-        case Grid(head, rows):
-            lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-            return "\n".join(
-                f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines
-            )

@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from evaluation.measures.scores import Table, mean_measures
-from evaluation.reports import document
-from evaluation.reports.document import Block, Code, Grid, Heading, Text, text
-from index.errors import DamagedError
+from evaluation.reports.document import grid, page
+from index.errors import DamagedError, UsageError
+from index.storage.files import replace_text
 
 PAIR_ROWS = 30  # pairs up to which a table has a row for each, beyond it one for each language
 # measure -> how a report names it, where `name` does not put it together
@@ -73,27 +73,31 @@ def read_report(folder: Path) -> Report:
 
 def write_report(report: Report, folder: Path) -> None:
     """Write `folder`/report.json and report.md. Raises UsageError if `folder` is not writable."""
-    page = document.as_markdown(blocks(report))
-    document.write(folder, {"report.json": as_json(report), "report.md": page})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_text(folder / "report.json", as_json(report))
+        replace_text(folder / "report.md", as_markdown(report))
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}): give another --out") from error
 
 
-def blocks(report: Report) -> list[Block]:
-    """The blocks of a report: per cent to one decimal."""
-    facts = (f"bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`", f"date: {report.date}")
-    title = Heading(1, f"{report.suite}: {report.bundle}")
-    head: list[Block] = [title, Text(facts, listed=True), Code(report.command)]
-    return head + [block for table in report.tables for block in section(table, level=2)]
+def as_markdown(report: Report) -> str:
+    """The report as Markdown: per cent to one decimal."""
+    facts = f"- bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`\n- date: {report.date}"
+    head = [f"# {report.suite}: {report.bundle}", facts, f"```\n{report.command}\n```"]
+    return page([*head, *(part for table in report.tables for part in section(table, level=2))])
 
 
-def section(table: Table, level: int, *remarks: str) -> list[Block]:
+def section(table: Table, level: int, *remarks: str) -> list[str]:
     """A table under a heading: what it is, its means, and a row for each pair, or language where there are
     many. `remarks` are added to what it is."""
     described = f"{table.note} n = {table.n}, {len(table.languages)} languages."
-    means = "; ".join(f"{group}: {figures(values)}" for group, values in table.means.items() if values)
+    heading = f"{'#' * level} {table.name}"
     if not table.pairs:
-        return [Heading(level, table.name), text(described, *remarks), _means(table)]
+        return [heading, " ".join([described, *remarks]), _means(table)]
+    means = "; ".join(f"{group}: {figures(values)}" for group, values in table.means.items() if values)
     rows = _by_pair(table) if len(table.pairs) <= PAIR_ROWS else _by_language(table)
-    return [Heading(level, table.name), text(described, f"Mean over {means}.", *remarks), rows]
+    return [heading, " ".join([described, f"Mean over {means}.", *remarks]), rows]
 
 
 def figures(measures: Mapping[str, float]) -> str:
@@ -106,21 +110,21 @@ def summary(table: Table) -> list[str]:
     return [f"{table.name} n={table.n} {group}: {figures(means)}" for group, means in table.means.items()]
 
 
-def _means(table: Table) -> Grid:
+def _means(table: Table) -> str:
     keys = list(dict.fromkeys(key for values in table.means.values() for key in values))
     rows = [[group, *_cells(values, keys)] for group, values in table.means.items()]
-    return Grid(["mean over", *map(name, keys)], rows)
+    return grid(["mean over", *map(name, keys)], rows)
 
 
-def _by_pair(table: Table) -> Grid:
+def _by_pair(table: Table) -> str:
     keys = _shown(table)
     rows = [
         [f"{pair.source} → {pair.target}", str(pair.n), *_cells(pair.measures, keys)] for pair in table.pairs
     ]
-    return Grid(["from → to", "queries", *map(name, keys)], rows)
+    return grid(["from → to", "queries", *map(name, keys)], rows)
 
 
-def _by_language(table: Table) -> Grid:
+def _by_language(table: Table) -> str:
     """A row for each language: its means over the pairs in which it is the source, and the target."""
     keys = _shown(table)
     rows = []
@@ -129,7 +133,7 @@ def _by_language(table: Table) -> Grid:
         asked, answered = (_cells(mean_measures(pairs), keys) for pairs in ways)
         rows.append([code, *(cell for both in zip(asked, answered, strict=True) for cell in both)])
     head = [f"{name(key)}, {way}" for key in keys for way in ("asked in", "answered in")]
-    return Grid(["language", *head], rows)
+    return grid(["language", *head], rows)
 
 
 def _shown(table: Table) -> list[str]:

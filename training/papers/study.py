@@ -29,8 +29,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from evaluation.reports import document
-from evaluation.reports.document import Block, Code, Grid, Heading, text
+from evaluation.reports.document import grid, page
 from evaluation.reports.report import name as measure_name
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
@@ -175,12 +174,12 @@ class Study:
 
     def write_report(self, title: str, command: str) -> None:
         """Write report.md for people and results.json for programs, of all that is done."""
-        blocks: list[Block] = [Heading(1, title), Code(command)]
+        parts = [f"# {title}", f"```\n{command}\n```"]
         for claim in self.paper.claims:
-            blocks += [Heading(2, claim.name), text(claim.claim.strip()), _grid(claim, self.figures(claim))]
-            blocks += [text(f"Measured before: {claim.here.strip()}")] if claim.here else []
+            parts += [f"## {claim.name}", claim.claim.strip(), _grid(claim, self.figures(claim))]
+            parts += [f"Measured before: {claim.here.strip()}"] if claim.here else []
         results = {claim.name: self.figures(claim) for claim in self.paper.claims}
-        replace_text(self.out / "report.md", document.as_markdown(blocks))
+        replace_text(self.out / "report.md", page(parts))
         replace_text(self.out / "results.json", json.dumps(results, indent=1) + "\n")
 
     def _bind(self) -> None:
@@ -245,7 +244,7 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
 
 
-def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> Grid:
+def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> str:
     """A row a system: mean ± standard deviation over its seeds, and its share of the ceiling."""
     keys = _shown(claim, {key: 0.0 for seeds in figures.values() for seed in seeds for key in seed})
     head = ["system", "seeds", *(measure_name(key) for key in keys)]
@@ -259,7 +258,7 @@ def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> Grid:
         head.append(f"{measure_name(first)}, % of {claim.ceiling}")
         for row, seeds in zip(rows, figures.values(), strict=True):
             row.append(spread([100 * seed[first] / whole for seed in seeds if first in seed]))
-    return Grid(head, rows)
+    return grid(head, rows)
 
 
 def _shown(claim: Claim, figures: Mapping[str, float]) -> list[str]:

@@ -4,11 +4,10 @@ from pathlib import Path
 import pytest
 
 from evaluation.measures.scores import PairScore, Table
-from evaluation.reports.document import as_markdown
 from evaluation.reports.report import (
     Report,
     as_json,
-    blocks,
+    as_markdown,
     name,
     read_report,
     summary,
@@ -35,7 +34,7 @@ REPORT = Report(
 
 
 def test_markdown_has_the_pairs_the_means_and_where_they_come_from() -> None:
-    lines = as_markdown(blocks(REPORT)).splitlines()
+    lines = as_markdown(REPORT).splitlines()
     assert lines[0] == "# multi30k: small@1"
     assert any("ab" * 32 in line for line in lines)
     assert "passepartout evaluate multi30k" in lines
@@ -48,7 +47,7 @@ def test_markdown_has_the_pairs_the_means_and_where_they_come_from() -> None:
 
 def test_many_languages_have_a_row_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.reports.report.PAIR_ROWS", 1)
-    lines = as_markdown(blocks(REPORT)).splitlines()
+    lines = as_markdown(REPORT).splitlines()
     ways = [f"CSLS R@{k}, {way} in" for k in (1, 10) for way in ("asked", "answered")]
     assert f"| language | {' | '.join(ways)} |" in lines
     assert "| en | 37.5 | 47.5 | 75.0 | 85.0 |" in lines
@@ -64,7 +63,7 @@ def test_the_summary_is_a_line_a_group() -> None:
 def test_written_files_are_what_they_say(tmp_path: Path) -> None:
     write_report(REPORT, tmp_path / "deep" / "report")
     assert (tmp_path / "deep" / "report" / "report.json").read_text("utf-8") == as_json(REPORT)
-    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(blocks(REPORT))
+    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(REPORT)
 
 
 def test_a_report_is_read_back(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_pairs_without_queries_show_what_they_have() -> None:
         PairScore("de", "en", 3, {"coverage": 50, "csls_p1": 9}),
     )
     table = Table("dictionary", "", 3, ("en", "de"), {"all": {"coverage": 31.25, "csls_p1": 9}}, pairs)
-    lines = as_markdown(blocks(replace(REPORT, tables=(table,)))).splitlines()
+    lines = as_markdown(replace(REPORT, tables=(table,))).splitlines()
     assert "| en → de | 0 |  | 12.5 |" in lines
     assert "| de → en | 3 | 9.0 | 50.0 |" in lines
 
