@@ -1,1 +1,1 @@
-"""Reports of a suite, Markdown beside JSON with every figure (report.py), and in a bundle's card (card.py)."""
+"""Reports of a suite, Markdown beside JSON with every figure (report.py), and in a card (card.py)."""
