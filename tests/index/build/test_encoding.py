@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from index.build import encoding
-from index.build.encoding import Encoded, Pool, Shards, result_of
+from index.build.encoding import Encoded, Pool, Shards
 from index.build.job import Job
 from index.build.lexicon import detector_of
 from index.encoder.bundle import Bundle
@@ -128,4 +128,4 @@ def test_a_process_that_is_killed_is_one_line(
         for process in list(encoders._executor._processes.values()):
             process.kill()
         with pytest.raises(PassepartoutError, match="a process of the build died"):
-            result_of(encoders.encode("en", TEXTS, check_language=False))
+            encoders.result(encoders.encode("en", TEXTS, check_language=False))
