@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt --corpus $(l)=corpora/phrases/phrases.tsv)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast install install-dev index lint types imports check format reference pins coverage hooks clean
+.PHONY: help serve test tests test-fast install install-dev index lint types imports check format reference pins coverage hooks clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -37,8 +37,11 @@ $(VENV)/dev: $(VENV)/base
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,train,dev]'
 	@touch $@
 
-test: install-dev check  ## Lint, types, import directions and all tests
+test: install-dev  ## Lint, types, import directions and all tests
 	scripts/install-test-tools
+	$(MAKE) --no-print-directory --jobs 2 check tests
+
+tests: install-dev  ## All tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test-fast: install-dev  ## The tests that need no browser, no process and no training

@@ -31,12 +31,14 @@ SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-fast` leaves out."""
+    """Mark what `make test-fast` leaves out. Files with such tests come first: the others fill the end."""
     for item in items:
         assert isinstance(item, pytest.Function)
         slow = SLOW_FIXTURES & set(item.fixturenames) or SLOW_IMPORTS & vars(item.module).keys()
         if slow or item.path.name in SLOW_FILES:
             item.add_marker("slow")
+    first = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in first)
 
 
 @pytest.fixture(scope="session", autouse=True)
