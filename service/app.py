@@ -102,7 +102,7 @@ def from_environment() -> FastAPI:
     If it cannot open the index, the process waits and ends; its supervisor then starts another.
     """
     when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))  # otherwise it would keep the port
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index to reload
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the index is watched: there is nothing to read again
     settings = load_settings()
     try:
         translator = Translator.open(settings.index, threads=settings.threads)
@@ -177,15 +177,12 @@ def _lifespan(
 
 @asynccontextmanager
 async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> AsyncIterator[None]:
-    """Prepare a process that only serves; watch for new versions, reload on SIGHUP, drain on SIGTERM."""
+    """Prepare a process that only serves; watch for new versions, drain on SIGTERM."""
     return_freed_memory()
     gc.freeze()  # objects that live as long as the process need no collection
     sys.setswitchinterval(SWITCH_SECONDS)
     async with manager.watching(limits.WATCH_SECONDS):
-        with (
-            manager.reloading_on_hangup(),
-            draining_on_sigterm(app.state.stopping, settings.drain_seconds),
-        ):
+        with draining_on_sigterm(app.state.stopping, settings.drain_seconds):
             yield
 
 

@@ -61,7 +61,7 @@ def _prepare(settings: Settings) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
     # A signal during start-up, or after uvicorn's orderly shutdown, exits with 0.
     signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index to reload
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the index is watched: there is nothing to read again
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

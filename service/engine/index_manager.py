@@ -7,11 +7,9 @@ cannot be opened, the previous one stays.
 
 import asyncio
 import logging
-import signal
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -80,26 +78,6 @@ class IndexManager:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-
-    @contextmanager
-    def reloading_on_hangup(self) -> Iterator[None]:
-        """Reload on SIGHUP, if this is the thread that receives signals."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        tasks: set[asyncio.Task[None]] = set()
-
-        def reload() -> None:
-            task = loop.create_task(self.try_reload())
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-        loop.add_signal_handler(signal.SIGHUP, reload)
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGHUP)
 
     def close(self) -> None:
         self._opener.shutdown(cancel_futures=True)
