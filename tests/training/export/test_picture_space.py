@@ -115,9 +115,6 @@ def test_missing_parts_are_reported_in_one_line(
     absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
     said = refused(command(drawn, absent, out, "--backbone", str(data / BACKBONE)), capsys)
     assert f"1 picture is not among the bundle's or in {own.pictures}: absent.jpg" in said
-    arguments = command(drawn, own, out)
-    del arguments[3:5]
-    assert "--pictures: give --captions" in refused(arguments, capsys)
     assert not out.exists()
 
 
