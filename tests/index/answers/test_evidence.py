@@ -74,19 +74,6 @@ def test_an_answer_covers_its_question_more_than_others_do(
         assert (table["question_lacking"][0] <= table["question_lacking"][1:] + 1e-6).mean() > 0.9
 
 
-def test_questions_asked_together_have_the_evidence_that_they_have_alone(
-    translator: Translator, words: Mapping[str, WordIndex]
-) -> None:
-    texts = [TEXTS[number % 3] + " a" * number for number in range(9)]
-    rows = [[number % 5, 3, number % 2] for number in range(len(texts))]
-    together, _ = evidence(translator, words, texts, rows)
-    for name in (*COVERAGE, "length_difference", "contradicts", "log_candidates"):
-        alone = [
-            evidence(translator, words, [text], [row])[0][name] for text, row in zip(texts, rows, strict=True)
-        ]
-        np.testing.assert_allclose(together[name], np.concatenate(alone), atol=1e-5)
-
-
 def test_a_text_without_words_covers_nothing(translator: Translator, words: Mapping[str, WordIndex]) -> None:
     table, _ = evidence(translator, words, ["???", TEXTS[0]], [[0, 1], [0]])
     for name in COVERAGE:

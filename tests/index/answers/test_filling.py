@@ -101,13 +101,6 @@ def test_po(translator: Translator, tmp_path: Path) -> None:
     assert (plural.string, plural.fuzzy) == (("Eine Datei", "%d Dateien"), False)
 
 
-def test_a_filled_po_comes_back_without_its_fuzzy_entries(translator: Translator, tmp_path: Path) -> None:
-    filled(translator, tmp_path, "x.po", PO)
-    german = [sentence for sentence in read(Source(tmp_path / "out.x.po")) if sentence.language == "de"]
-    confirmed = [sentence.text for sentence in german if sentence.text and sentence.confirmed]
-    assert confirmed == ["Datei löschen\n", "Zu", "Eine Datei", "%d Dateien"]
-
-
 XLIFF_1 = f"""\
 <?xml version="1.0" encoding="UTF-8"?>
 <xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from index.answers.request import Query
-from index.answers.translator import Answer, LanguageInfo, Translator
+from index.answers.translator import LanguageInfo, Translator
 from index.build.build_index import build_index
 from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle
@@ -70,18 +70,6 @@ def test_words_are_translated(translator: Translator, source: str, target: str) 
     found = translator.words([word for word, _ in pairs], source, target)
     right = [matches[0].text == word for matches, (_, word) in zip(found, pairs, strict=True)]
     assert np.mean(right) > 0.85
-
-
-def test_matches_are_sorted_and_complete(translator: Translator) -> None:
-    matches = translator.sentences(["A black dog runs on the snow."], "en", "de", k=20)[0]
-    assert len(matches) == 20
-    confidences = [match.confidence for match in matches]
-    assert confidences == sorted(confidences, reverse=True)
-    assert len({match.id for match in matches}) == 20
-    for match in matches:
-        assert isinstance(match, Answer)
-        assert match.id.startswith("de:")
-        assert 0 <= match.confidence <= 1
 
 
 def test_ids_are_the_lines_of_the_corpus(translator: Translator, lines: dict[str, list[str]]) -> None:

@@ -67,9 +67,6 @@ def test_build_and_info_speak_json(bundle: Bundle, tmp_path: Path, capsys: Captu
         (["en=none.txt"], ["none.txt", "cannot be read"]),
         (["en=bad.txt"], ["bad.txt, line 2", "not UTF-8"]),
         (["en=empty.txt"], ["empty.txt", "no sentence"]),
-        (["fr.tmx"], ["fr.tmx: nothing in a language that tiny@1 knows"]),
-        (["cut.tmx"], ["cut.tmx, line 2: not well-formed"]),
-        (["cut.jsonl"], ["cut.jsonl, line 2: not JSON"]),
         (["c.en", "c.de"], ["c.de: 1 lines, but c.en has 2"]),
         ([], ["--corpus"]),
     ],
@@ -86,10 +83,6 @@ def test_build_refuses_in_one_line_with_exit_2(
     Path("x.txt").write_text("A dog.\n")
     Path("empty.txt").write_text("\n")
     Path("bad.txt").write_bytes(b"A dog.\n\xff\n")
-    unit = "<tmx><body><tu><tuv xml:lang='fr'><seg>Un chien.</seg></tuv></tu>\n"
-    Path("fr.tmx").write_text(unit + "</body></tmx>")
-    Path("cut.tmx").write_text(unit)
-    Path("cut.jsonl").write_text('{"text": "A dog.", "language": "en"}\n{"text": ')
     Path("c.en").write_text("A dog.\nA cat.\n")
     Path("c.de").write_text("Ein Hund.\n")
     given = [part for corpus in corpora for part in ("--corpus", corpus)]

@@ -43,13 +43,6 @@ def embeddings(bundle: Bundle) -> NDArray[np.float32]:
     return np.array(numpy_helper.to_array(values["table"]))
 
 
-def test_vectors_are_float32_of_unit_norm(encoder: TextEncoder) -> None:
-    vectors = encoder.encode(TEXTS)
-    assert vectors.shape == (len(TEXTS), encoder.dimension)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
 def test_vectors_are_what_the_graph_says(encoder: TextEncoder, bundle: Bundle) -> None:
     table = embeddings(bundle)
     ids = Tokenizer.from_file(str(bundle.tokenizer)).encode("a black dog").ids

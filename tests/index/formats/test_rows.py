@@ -111,13 +111,9 @@ def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.tsv", b"text\tn\nA dog.\n", r"x\.tsv, line 2: 1 cells, but line 1 names 2"),
         ("x.tsv", b"text\ttext\n", r"x\.tsv, line 1: a column is named twice"),
-        ("x.csv", b'text\nA dog.\n"A cat.\n', r"x\.csv, line 3: not CSV"),
         ("x.csv", b"text\n" + b'"' + b"a\n" * 70_000 + b'"\n', r"x\.csv, line 2: not CSV \(field larger"),
-        ("x.jsonl", b'{"text": "a"}\n{"text": "b"\n', r"x\.jsonl, line 2: not JSON"),
         ("x.jsonl", b'["a"]\n', r"x\.jsonl, line 1: list, not an object"),
-        ("x.jsonl", b'{"text": 3}\n', r"x\.jsonl, line 1: a text is int, not a string"),
         ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is not JSON"),
         ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
         ("x.parquet", b"PAR1 and then more", r"x\.parquet: Parquet is not read: write it as JSON Lines"),

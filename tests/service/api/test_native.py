@@ -128,27 +128,6 @@ def test_a_word_gets_its_translations(client: TestClient) -> None:
             assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
 
 
-def test_answers_from_the_translation_memory_are_marked(remembering: TestClient) -> None:
-    """And quoted with the sentence that they translate."""
-
-    def ask(text: str, min_confidence: float) -> list[dict[str, object]]:
-        request = {"text": text, "source": "en", "target": "de", "min_confidence": min_confidence, "k": 3}
-        (result,) = remembering.post("/translate/sentence", json=request).json()["results"]
-        answers: list[dict[str, object]] = result["translations"]["de"]
-        return answers
-
-    (exact,) = ask("The dog sleeps.", 1)
-    assert (exact["text"], exact["match"]) == ("Der Vertrag gilt.", "exact")
-    assert exact["confidence"] == exact["similarity"] == 1
-    nearly = ask("A dog sleeps.", 0.5)[0]
-    assert (nearly["text"], nearly["match"]) == ("Der Vertrag gilt.", "memory")
-    assert nearly["similarity"] == 0.7857
-    assert nearly["penalties"] == []
-    assert nearly["original"] == {"text": "The dog sleeps.", "id": "en:1"}
-    other = next(answer for answer in ask("The dogs sleep.", 0) if answer["id"] == exact["id"])
-    assert (other["match"], other["original"]) == ("near", nearly["original"])
-
-
 OWN_FIELDS = {
     "memory": {"source": "forged", "id": "en:1", "similarity": 1},
     "similarity": 1,

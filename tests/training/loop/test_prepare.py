@@ -8,11 +8,11 @@ import torch
 
 from index.encoder.vectors import unit
 from index.errors import DamagedError
-from tests.training.tiny import BAG, SIZE, TRANSFORMER, recipe
+from tests.training.tiny import BAG, SIZE, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing
-from training.data.tokens import SEQUENCE_ID, train_tokenizer
+from training.data.tokens import train_tokenizer
 from training.encoders.features import features_of_collection
 from training.encoders.vision import Backbone
 from training.loop.prepare import picture_sources, prepare, vocabulary
@@ -32,16 +32,6 @@ def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> 
     run.tokenizer_file.write_text("{")
     with pytest.raises(DamagedError, match=r"tokenizer\.json can't be read"):
         vocabulary(run, train, {})
-
-
-@pytest.mark.parametrize(("text", "first"), [(BAG, False), (TRANSFORMER, True)])
-def test_only_a_transformer_has_the_sequence_token(
-    data: Path, tmp_path: Path, text: str, first: bool
-) -> None:
-    run = create_run(tmp_path / "run", recipe(text, tmp_path), resume=False)
-    tokenizer = vocabulary(run, load_split(data, "train", run.recipe.data), {})
-    assert (tokenizer.encode("a ball").ids[0] == SEQUENCE_ID) is first
-    assert len(tokenizer.encode("ball " * 100).ids) == run.recipe.text.max_tokens
 
 
 def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path) -> None:
