@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -203,11 +203,11 @@ def make_read_only(folder: Path) -> None:
             (folder / name).chmod(stat.S_IMODE(status.st_mode) & ~0o222)
 
 
-def fsync_tree(folder: Path) -> None:
-    """Flush every file and folder under `folder`, and itself."""
-    for parent, _, names in os.walk(folder, topdown=False):
-        for name in names:
-            fsync(Path(parent) / name)
+def fsync_tree(folder: Path, flushed: Collection[str] = ()) -> None:
+    """Flush every file and folder under `folder`, and itself; files that are `flushed` are links to such."""
+    for name in listing(folder).keys() - flushed:
+        fsync(folder / name)
+    for parent, _, _ in os.walk(folder, topdown=False):
         fsync(Path(parent))
 
 

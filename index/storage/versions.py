@@ -188,7 +188,7 @@ def publish(
     manifest = manifest.model_copy(update={"files": describe(work, linked)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)
-    fsync_tree(work)
+    fsync_tree(work, linked.keys())
     folder = index / VERSIONS
     folder.mkdir(exist_ok=True)
     os.rename(work, folder / manifest.version)

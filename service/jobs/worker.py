@@ -9,6 +9,7 @@ import logging.config
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -37,7 +38,6 @@ class LocalJob(CorpusJob):
     settings: ClassVar[Settings]
 
     def perform(self) -> None:
-        # Heavy modules are loaded in the process of one job, and released with it.
         from service.jobs.perform import perform
         from service.jobs.record import Record
 
@@ -93,6 +93,7 @@ def jobs(index: Path | None) -> None:
     config = logging_config(settings.log_format, settings.log_level)
     config["loggers"]["rq"] = config["loggers"]["passepartout"] | {"level": "WARNING"}
     logging.config.dictConfig(config)
+    import_module("service.jobs.perform")  # once: a job is a fork, which would take half a second for it
     worker = make_worker(settings)
     log.info("jobs are done in %s", settings.index)
     worker.work(logging_level="WARNING")

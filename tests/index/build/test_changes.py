@@ -376,6 +376,8 @@ def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Pat
     whole = shutil.copytree(made, tmp_path / "whole")
     code, total = run_apart(never, add_quickly, whole, more)
     assert (code, texts(whole)) == (0, after)
+    folder, manifest = open_version(whole)
+    assert total < sum((folder / name).stat().st_nlink == 1 for name in manifest.files) + 12
     found = set()
     for moment in (1, total // 2, *range(total - 6, total + 1)):
         index = shutil.copytree(made, tmp_path / str(moment))
