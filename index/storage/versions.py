@@ -28,7 +28,7 @@ from pathlib import Path
 from index.errors import BundleError, BusyError, DamagedError, listed
 from index.storage.files import describe, fsync, fsync_tree, make_read_only, remember, replace_text, verify
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import VERSION_ID, read_manifest, write_manifest
+from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, write_manifest
 
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
@@ -163,7 +163,10 @@ def made_by(index: Path, job: str) -> IndexManifest | None:
     It is served now if its build was killed after it was published and before that.
     """
     for version in reversed(versions(index)):
-        with suppress(BundleError):
+        with suppress(BundleError, FileNotFoundError):
+            # There may be thousands, of which all but one are read alone, not parsed.
+            if job.encode() not in (index / VERSIONS / version / MANIFEST_NAME).read_bytes():
+                continue
             manifest = manifest_of(index, version)
             if manifest.job == job:
                 if _order(version) > _order(current(index)):

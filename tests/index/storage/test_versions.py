@@ -21,6 +21,7 @@ from index.storage.versions import (
     building,
     current,
     made_by,
+    manifest_of,
     next_version,
     open_version,
     parts_of,
@@ -201,10 +202,18 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_version_is_found_by_its_job(tmp_path: Path, manifest: IndexManifest) -> None:
-    for number, job in enumerate(("a", None, "b", "a"), start=1):
+def test_a_version_is_found_by_its_job_and_no_other_is_parsed(
+    tmp_path: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, job in enumerate(("job a", None, "job b", "job a"), start=1):
         make(tmp_path, manifest, f"20261120-{number}", job)
-    found = [made_by(tmp_path, job) for job in ("a", "b", "c")]
+    parsed = []
+    monkeypatch.setattr(
+        "index.storage.versions.manifest_of",
+        lambda index, version: parsed.append(version) or manifest_of(index, version),  # type: ignore[func-returns-value]
+    )
+    found = [made_by(tmp_path, job) for job in ("job a", "job b", "job c")]
     assert [made and made.version for made in found] == ["20261120-4", "20261120-3", None]
+    assert parsed == ["20261120-4", "20261120-3"]
     (tmp_path / "versions" / "20261120-3" / "manifest.json").unlink()
-    assert made_by(tmp_path, "b") is None
+    assert made_by(tmp_path, "job b") is None
