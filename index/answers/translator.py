@@ -83,15 +83,18 @@ class Translator:
         self.known = Languages(self.languages)
 
     @classmethod
-    def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
+    def open(
+        cls, index: Path, *, version: str | None = None, threads: int = 1, like: "Translator | None" = None
+    ) -> "Translator":
         """Verify and open a version of an index, by default the current one.
 
-        Its files may be removed or replaced afterwards: each is mapped or read here, none by a later call.
+        The encoder is that of `like`, another version, if it is the same. Its files may be removed or replaced afterwards: each is mapped or read here, none by a later call.
         Raises BundleError if there is no index or no such version, FormatError, DamagedError.
         """
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
-        encoder = TextEncoder(bundle, threads=threads)
+        same = like is not None and like.encoder.bundle.manifest.digest == bundle.manifest.digest
+        encoder = like.encoder if like and same else TextEncoder(bundle, threads=threads)
         codes = manifest.languages
         return cls(
             manifest,

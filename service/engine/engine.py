@@ -87,12 +87,12 @@ class Engine:
         return await self.run_slow(lambda: self._pictures_like(like) if like else self._ordered_pictures)
 
     def warm_up(self) -> None:
-        """Search once in each language, so that the first request need not wait for pages of the index."""
+        """Ask once in each language of the index, so that the first request need not wait for its pages."""
         self.translator.answer(
             [
                 Query("sentence", "warm-up", language.code, language.targets[0])
                 for language in self.translator.languages
-                if language.targets
+                if language.sentences and language.targets
             ]
         )
 

@@ -94,7 +94,10 @@ class IndexManager:
                 await self.try_reload()
 
     def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
-        opened = translator or Translator.open(self._index, version=version, threads=self._threads)
+        served = self._engine.translator if self._engine else None
+        opened = translator or Translator.open(
+            self._index, version=version, threads=self._threads, like=served
+        )
         engine = self._make_engine(opened)
         engine.warm_up()
         return engine

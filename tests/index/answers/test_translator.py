@@ -41,6 +41,15 @@ def partial(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Transla
     return Translator.open(folder / "index")
 
 
+def test_a_version_with_the_same_encoder_does_not_open_it_again(
+    translator: Translator, partial: Translator, index_dir: Path, tmp_path: Path
+) -> None:
+    assert Translator.open(index_dir, like=partial).encoder is partial.encoder
+    build_index(make_bundle(tmp_path / "b", dimension=8), make_corpus(tmp_path, ("de",), 9), tmp_path / "i")
+    other = Translator.open(tmp_path / "i", like=partial).encoder
+    assert (other.dimension, partial.encoder.dimension) == (8, translator.encoder.dimension)
+
+
 def test_it_lists_its_languages(partial: Translator) -> None:
     german, english, *others = partial.languages
     words = german.words

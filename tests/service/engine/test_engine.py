@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from index.answers.answer import Answers
 from index.answers.request import Kind, Query
+from index.answers.request import Query
 from index.answers.translator import Translator
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
@@ -115,6 +116,15 @@ def test_a_hit_in_redis_equals_the_computed_answer(
     monkeypatch.setattr(Translator, "answer", None)
     assert ask(client)[0] == computed
     assert ask(other)[0] == computed
+
+
+def test_only_languages_of_the_index_are_warmed_up(
+    remembering_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, asked = Translator.open(remembering_dir), list[Query]()
+    monkeypatch.setattr(opened, "answer", asked.extend)
+    Engine(opened, cast(Cache, None), cast(Batcher, None), Metrics()).warm_up()
+    assert {query.source for query in asked} == {query.target for query in asked} == {"en", "de"}
 
 
 def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:
