@@ -88,7 +88,8 @@ class Translator:
     ) -> "Translator":
         """Verify and open a version of an index, by default the current one.
 
-        The encoder is that of `like`, another version, if it is the same. Its files may be removed or replaced afterwards: each is mapped or read here, none by a later call.
+        The encoder is that of `like`, another version, if it is the same. Files may be removed or replaced
+        afterwards: each is mapped or read here, none by a later call.
         Raises BundleError if there is no index or no such version, FormatError, DamagedError.
         """
         folder, manifest = open_version(index, version)

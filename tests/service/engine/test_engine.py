@@ -14,7 +14,6 @@ from starlette.testclient import TestClient
 
 from index.answers.answer import Answers
 from index.answers.request import Kind, Query
-from index.answers.request import Query
 from index.answers.translator import Translator
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
