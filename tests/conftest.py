@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("house")
 # What starts processes, servers or browsers, trains, or takes seconds. A test that uses one is slow, and so
 # is every test of a file that imports one.
 SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server", "redis"}
-SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped", "compact"}
+SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped"}
 SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
 SLOW_IMPORTS = {"subprocess", "multiprocessing", "get_context", "run_apart", "serving", "reverse_proxy"}
 SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk", "call", "measure_ridge"}

@@ -108,6 +108,14 @@ def test_a_sealed_manifest_without_a_needed_file_is_refused(copy: Path, missing:
         open_bundle(copy)
 
 
+def test_a_manifest_that_promises_another_precision_is_refused(tmp_path: Path) -> None:
+    found = make_bundle(tmp_path / "tiny", int8=True)
+    assert {path.name for path in found.folder.glob("*.onnx")} == {"encoder.int8.onnx"}
+    write_manifest(found.folder, found.manifest.model_copy(update={"precision": "fp32"}))
+    with pytest.raises(DamagedError, match="is missing"):
+        open_bundle(found.folder)
+
+
 def test_a_folder_that_is_no_bundle_and_none_at_all(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(DamagedError, match="is not an encoder bundle"):

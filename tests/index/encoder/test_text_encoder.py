@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from index.encoder import text_encoder
 from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import DamagedError
+from index.errors import DamagedError, UsageError
 from tests.bundles import LANGUAGES, make_bundle, sentences
 
 TEXTS = [text for language in LANGUAGES for text in sentences(language)[:40]] + ["", "a", "zzz", "dog " * 500]
@@ -109,6 +109,11 @@ def test_the_recommended_precision_is_the_default(encoder: TextEncoder, tmp_path
     assert coarse.precision == "int8"
     first, second = encoder.encode(TEXTS), coarse.encode(TEXTS)
     assert not np.array_equal(first, second)
+    with pytest.raises(UsageError, match="has no 32-bit encoder: use int8"):
+        TextEncoder(open_bundle(tmp_path / "b"), precision="fp32")
+    words = sentences("en")[:20]
+    first_words, second_words = (one.word_vectors(words, "en") for one in (encoder, coarse))
+    np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first_words, second_words))
     # All but "", "a" and "zzz", whose tokens are near zero and lost in eight bits.
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first, second)[:200])
 

@@ -1,11 +1,7 @@
-"""An encoder from elsewhere, end to end: imported, indexed, served and asked over HTTP."""
+"""An encoder from elsewhere, end to end: imported, indexed and asked."""
 
-import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 import torch
@@ -13,15 +9,17 @@ from safetensors.torch import load_file, save_file
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
+from index.answers.translator import Translator
 from index.build.probes import scenes
+from index.confidence import MIN_CONFIDENCE
 from passepartout import run
 from tests.sentence_encoders import SPECIAL, make_sentence_encoder
-from tests.service.server import serving
 
 EMBEDDINGS = "embeddings.word_embeddings.weight"
 LINES = 300  # scenes that are indexed
 WIDTH = 128
 NORMALIZER, PARTS = BertNormalizer(), BertPreTokenizer()
+pytestmark = pytest.mark.slow  # torch exports
 
 
 def write_encoder(folder: Path) -> Path:
@@ -51,8 +49,8 @@ def _words(line: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server of scenes in English and German, indexed with the imported encoder."""
+def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """Scenes in English and German, indexed with the imported encoder."""
     folder = tmp_path_factory.mktemp("imported")
     source, bundle, index = write_encoder(folder / "source"), folder / "bundle", folder / "index"
     assert run(["bundle", "import", str(source), "--out", str(bundle)]) == 0
@@ -61,34 +59,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (folder / f"{code}.txt").write_text("\n".join(scenes(code)[:LINES]), "utf-8")
         corpora += ["--corpus", f"{code}={folder / code}.txt"]
     assert run(["index", "build", "--encoder", str(bundle), *corpora, "--out", str(index)]) == 0
-    with serving(index) as (address, _):
-        yield address
+    return Translator.open(index)
 
 
-def ask(address: str, kind: str, asked: dict[str, str], **more: float) -> list[dict[str, Any]]:
-    """The German answers to an English sentence or word."""
-    body = json.dumps({**asked, "source": "en", "target": "de", **more}).encode()
-    request = Request(f"{address}/translate/{kind}", body, {"Content-Type": "application/json"})
-    with urlopen(request, timeout=30) as answer:
-        answers: list[dict[str, Any]] = json.load(answer)["results"][0]["translations"]["de"]
-        return answers
+def test_sentences_find_their_translations_and_are_sure_of_them(translator: Translator) -> None:
+    texts, translations = (scenes(code)[:LINES:10] for code in ("en", "de"))
+    answers = [row[0] for row in translator.sentences(texts, "en", "de")]
+    assert [answer.text for answer in answers] == translations
+    assert all(answer.confidence > MIN_CONFIDENCE for answer in answers)
 
 
-def test_sentences_find_their_translations_and_are_sure_of_them(address: str) -> None:
-    pairs = list(zip(scenes("en")[:LINES:10], scenes("de")[:LINES:10], strict=True))
-    answers = [ask(address, "sentence", {"text": text})[0] for text, _ in pairs]
-    assert [answer["text"] for answer in answers] == [translation for _, translation in pairs]
-    assert all(answer["confidence"] > 0.5 for answer in answers)
-
-
-def test_words_find_theirs(address: str) -> None:
+def test_words_find_theirs(translator: Translator) -> None:
     words = {"dog": "Hund", "woman": "Frau", "beach": "Strand"}
-    nearest = {word: ask(address, "word", {"word": word}, min_confidence=0)[0]["text"] for word in words}
-    assert nearest == words
+    assert [row[0].text for row in translator.words(list(words), "en", "de")] == list(words.values())
 
 
-def test_what_is_not_there_has_no_answer(address: str) -> None:
-    for text in ("The contract must be signed by both parties.", "Prices rose again last month."):
-        assert ask(address, "sentence", {"text": text}) == []
-        nearest = ask(address, "sentence", {"text": text}, min_confidence=0)
-        assert all(answer["confidence"] < 0.1 for answer in nearest)
+def test_what_is_not_there_has_no_answer(translator: Translator) -> None:
+    texts = ["The contract must be signed by both parties.", "Prices rose again last month."]
+    for row in translator.sentences(texts, "en", "de"):
+        assert all(answer.confidence < 0.1 for answer in row)
