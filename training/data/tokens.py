@@ -124,13 +124,11 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int3
 
 def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
     """Pad rows of token ids: ids and attention mask (N, T), int64, T the longest row."""
-    longest = max(len(row) for row in rows)
-    ids = np.full((len(rows), longest), PAD_ID, dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = row
-        mask[i, : len(row)] = 1
-    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(mask.shape, PAD_ID, dtype=np.int64)
+    ids[mask] = np.concatenate(rows)
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask.astype(np.int64)).to(device)
 
 
 def by_length(

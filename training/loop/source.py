@@ -85,11 +85,7 @@ class CaptionSource:
 
     def _embed(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Embed sentences as when the encoder is used, without dropout."""
-        was_training = self.model.training
-        self.model.eval()
-        vectors = embed_texts(self.model, tokens, self.device)
-        self.model.train(was_training)
-        return vectors
+        return embed_texts(self.model.eval(), tokens, self.device)
 
     def summary(self) -> dict[str, Any]:
         """What result.json says about the data."""

@@ -11,17 +11,16 @@ divided into folds, and each is compared by what the other folds taught: no pair
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-import index.vectors.faiss  # noqa: F401 (sets FAISS's BLAS threshold: a round must not depend on other imports)
 from index.encoder.vectors import unit
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
+from training.mining.nearest import FLAT_ROWS, Nearest, nearest_of
 from training.mining.words import Bags, WordTranslations, word_vectors
 
 Vectors = NDArray[np.float32]
@@ -41,11 +40,6 @@ LEAST_LIKELY = 0.02
 SAMPLE = 1500  # sentences over which the neighbourhoods of candidates are taken
 TRANSLATED_WEIGHT = 0.6  # of the vectors of translated words, beside the encoder's
 COVERAGE_WEIGHT = 0.8  # of what translations cover, beside CSLS; chosen on dev
-FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
-TRAINING_ROWS = 20_000  # that an index is learned from
-LIST_SHARE = 16  # a search reads one in so many lists
-REFINED = 6  # candidates compared exactly, for each neighbour to be found
-KMEANS_ROUNDS = 5
 SIMILAR_LENGTHS = 20  # halves come from sentences at most so far apart in the order of length
 
 
@@ -74,9 +68,7 @@ class Sentences:
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
         """Cosines and rows (n, k) of the nearest k, or all if there are fewer; row 0 at -1 where none is."""
-        cosines, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.vectors)))
-        missing = rows < 0
-        return np.where(missing, np.float32(-1), cosines), np.where(missing, 0, rows)
+        return self._nearest.search(queries, min(k, len(self.vectors)))
 
     def beside(self, others: Vectors) -> "Sentences":
         """The same sentences with further vectors (n, e) beside theirs."""
@@ -84,20 +76,8 @@ class Sentences:
         return Sentences(vectors, self.lengths.tolist(), self.real, self.seed, self.words, self.folds)
 
     @cached_property
-    def _index(self) -> Any:  # noqa: ANN401 (faiss is untyped)
-        """All vectors; if there are many, a search finds about two thirds of the nearest."""
-        count, dimension = self.vectors.shape
-        index: Any = faiss.IndexFlatIP(dimension)
-        if count > FLAT_ROWS:
-            lists = round(count**0.5)
-            factory = f"IVF{lists},PQ{dimension // 4}x4fs,RFlat"
-            index = faiss.index_factory(dimension, factory, faiss.METRIC_INNER_PRODUCT)
-            inverted = faiss.extract_index_ivf(index.base_index)
-            inverted.cp.niter, inverted.nprobe = KMEANS_ROUNDS, max(1, lists // LIST_SHARE)
-            index.k_factor = REFINED
-            index.train(self.vectors[np.random.default_rng(self.seed).permutation(count)[:TRAINING_ROWS]])
-        index.add(self.vectors)
-        return index
+    def _nearest(self) -> Nearest:
+        return nearest_of(self.vectors, self.seed)
 
 
 def probable_pairs(first: Sentences, second: Sentences, k: int) -> tuple[Numbers, Vectors]:

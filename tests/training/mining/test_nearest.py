@@ -1,0 +1,36 @@
+"""Searching many vectors, as a GPU does and as a CPU does."""
+
+import numpy as np
+import torch
+
+from index.encoder.vectors import unit
+from training.mining.nearest import FLAT_ROWS, QUERIES, AllVectors, Lists
+
+COUNT, K = FLAT_ROWS + 1000, 10
+
+
+def rows(count: int, seed: int) -> np.ndarray:
+    return unit(np.random.default_rng(seed).standard_normal((count, 64), np.float32))
+
+
+def test_all_vectors_finds_what_comparing_each_finds() -> None:
+    vectors, queries = rows(COUNT, 1), rows(QUERIES + 100, 2)
+    exact = queries @ vectors.T
+    nearest = np.argsort(-exact, axis=1)[:, :K]
+
+    products, found = AllVectors(vectors, torch.device("cpu")).search(queries, K)
+
+    assert (np.diff(products, axis=1) <= 0).all()
+    np.testing.assert_allclose(products, np.take_along_axis(exact, found, axis=1), atol=1e-5)
+    assert np.mean([len(set(a) & set(b)) for a, b in zip(found, nearest, strict=True)]) > 0.99 * K
+    np.testing.assert_array_equal(found[:, 0] == nearest[:, 0], products[:, 0] >= exact.max(axis=1) - 1e-5)
+
+
+def test_lists_find_most_of_the_nearest_of_many_vectors() -> None:
+    vectors = rows(COUNT, 1)
+    queries = unit(vectors[:500] + 0.05 * rows(500, 2))
+
+    products, found = Lists(vectors, 0).search(queries, K)
+
+    assert (found[:, 0] == np.arange(500)).mean() > 0.95
+    np.testing.assert_allclose(products[:, 0], (queries * vectors[found[:, 0]]).sum(axis=1), atol=1e-5)

@@ -1,0 +1,73 @@
+"""Finds the nearest of many vectors: among all of them on a GPU, among most of them on a CPU."""
+
+from typing import Any, Protocol
+
+import faiss
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import index.vectors.faiss  # noqa: F401 (sets FAISS's BLAS threshold: a round must not depend on other imports)
+
+Vectors = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+
+FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
+TRAINING_ROWS = 20_000  # that an index is learned from
+LIST_SHARE = 16  # a search reads one in so many lists
+REFINED = 6  # candidates compared exactly, for each neighbour to be found
+KMEANS_ROUNDS = 5
+QUERIES = 4096  # compared with all vectors at a time on a GPU
+
+
+class Nearest(Protocol):
+    """Vectors (n, d) to be searched."""
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
+        """Inner products and rows (m, k) of the nearest k <= n; row 0 at -1 where none is found."""
+
+
+def nearest_of(vectors: Vectors, seed: int) -> Nearest:
+    """Make vectors (n, d) searchable: on a GPU if there is one."""
+    return AllVectors(vectors, torch.device("cuda")) if torch.cuda.is_available() else Lists(vectors, seed)
+
+
+class AllVectors:
+    """Finds all of the nearest, by half-precision products with every vector."""
+
+    def __init__(self, vectors: Vectors, device: torch.device) -> None:
+        self._vectors = torch.from_numpy(vectors).to(device)
+        self._half = self._vectors.half().T
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
+        products, rows = [], []
+        for start in range(0, len(queries), QUERIES):
+            block = torch.from_numpy(queries[start : start + QUERIES]).to(self._vectors.device)
+            found = (block.half() @ self._half).topk(k).indices
+            exact, order = torch.einsum("nd,nkd->nk", block, self._vectors[found]).sort(descending=True)
+            products.append(exact.cpu().numpy())
+            rows.append(found.gather(1, order).cpu().numpy())
+        return np.concatenate(products), np.concatenate(rows)
+
+
+class Lists:
+    """Finds about two thirds of the nearest of many vectors, all of few, with FAISS."""
+
+    def __init__(self, vectors: Vectors, seed: int) -> None:
+        """`seed`: of the choice of the vectors that lists and codes are learned from."""
+        count, dimension = vectors.shape
+        self._index: Any = faiss.IndexFlatIP(dimension)
+        if count > FLAT_ROWS:
+            lists = round(count**0.5)
+            factory = f"IVF{lists},PQ{dimension // 4}x4fs,RFlat"
+            self._index = faiss.index_factory(dimension, factory, faiss.METRIC_INNER_PRODUCT)
+            inverted = faiss.extract_index_ivf(self._index.base_index)
+            inverted.cp.niter, inverted.nprobe = KMEANS_ROUNDS, max(1, lists // LIST_SHARE)
+            self._index.k_factor = REFINED
+            self._index.train(vectors[np.random.default_rng(seed).permutation(count)[:TRAINING_ROWS]])
+        self._index.add(vectors)
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
+        products, rows = self._index.search(np.ascontiguousarray(queries), k)
+        missing = rows < 0
+        return np.where(missing, np.float32(-1), products), np.where(missing, 0, rows)
