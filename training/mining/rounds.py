@@ -89,7 +89,10 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a language's sentences, and their stems. stem_of: (words,) the stem of each word."""
+    """The words of a language's sentences, and their stems.
+
+    stem_of: (words,) the stem of each word; the number of stems where it is none of the most frequent.
+    """
 
     words: Vocabulary
     stems: Vocabulary
@@ -102,7 +105,8 @@ class Words:
         listed = Vocabulary.of(spelled)
         stems = Vocabulary.of([list(map(stem, sentence)) for sentence in spelled])
         number = {name: place for place, name in enumerate(stems.names)}
-        return cls(listed, stems, np.asarray([number[stem(word)] for word in listed.names], np.int64))
+        stem_of = [number.get(stem(word), len(number)) for word in listed.names]
+        return cls(listed, stems, np.asarray(stem_of, np.int64))
 
 
 def last_round(epoch: int, settings: MiningSettings) -> int | None:
@@ -237,7 +241,7 @@ class Round:
         found, probable = align(stems, others, each, probabilities.astype(np.float64)).likely(
             LEAST_LIKELY_WORD
         )
-        shape = len(own.stems.names), len(other.words.names)
+        shape = len(own.stems.names) + 1, len(other.words.names)
         translations = csr_array((probable, found.T), shape=shape)[own.stem_of].tocoo()
         rows = np.stack([translations.row, translations.col], axis=1).astype(np.int64)
         first_rows = np.asarray([len(self.source.sentences(code)) for code in languages])

@@ -19,7 +19,7 @@ from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
 from training.mining import rounds
-from training.mining.rounds import _mutual, last_round, stage
+from training.mining.rounds import Words, _mutual, last_round, stage
 from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
@@ -223,3 +223,13 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     again = prepare(words, data)
     again.begin(5, Processes())
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
+
+
+def test_a_listed_word_need_not_have_a_listed_stem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.mining.words.MOST_WORDS", 2)
+
+    listed = Words.of("en", ["cat dog"] * 3 + ["walking walkings"] * 2)
+
+    assert listed.words.names == ["cat", "dog"]
+    assert listed.stems.names == ["walki", "cat"]
+    assert listed.stem_of.tolist() == [1, 2]
