@@ -100,7 +100,17 @@ def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:
 
 
 def shuffled(data: CaptionedPictures, seed: int) -> CaptionedPictures:
-    """Move the captions of each picture to another picture, drawn by `seed`: the control."""
-    moved = np.random.default_rng(seed).permutation(len(data.pictures))
-    captions = [Caption(int(moved[c.picture]), c.language, c.text) for c in data.captions]
+    """Move the captions of each picture, language by language, to another that the language has: the control.
+
+    If all languages were moved alike, a picture would still tell which of their captions belong together.
+    """
+    draw = np.random.default_rng(seed)
+    rows: dict[str, dict[int, None]] = {}
+    for caption in data.captions:
+        rows.setdefault(caption.language, {})[caption.picture] = None
+    moved = {
+        language: dict(zip(own, draw.permutation(list(own)).tolist(), strict=True))
+        for language, own in sorted(rows.items())
+    }
+    captions = [Caption(moved[c.language][c.picture], c.language, c.text) for c in data.captions]
     return CaptionedPictures(data.pictures, tuple(captions))

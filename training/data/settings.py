@@ -38,7 +38,7 @@ class DataSettings(Table):
     learned from `texts` and drawings only.
     caption_kinds: the kinds of caption to use ("human", "human translation of English", "machine"); all when
     empty.
-    shuffle_pictures: the control, in which captions get the picture of another caption.
+    shuffle_pictures: the control, in which captions get the picture of another caption of their language.
     sets: the picture sets to train on, folders of the data folder (docs/data.md); a language need not be in
     each. "pictograms" has drawings, whose names and keywords are captions (training.data.pictograms), and
     validates only where it is alone. The other sets' features are shifted to the mean of the first.

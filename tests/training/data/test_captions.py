@@ -170,3 +170,17 @@ def test_the_control_moves_captions_to_other_pictures(tmp_path: Path) -> None:
     assert len(stayed) < 5
     assert shuffled(data, seed=3) == mixed
     assert shuffled(data, seed=4) != mixed
+
+
+def test_the_control_moves_each_language_on_its_own(tmp_path: Path) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de")})
+    data = load_split(tmp_path, "train", settings("en", "de", pictures="shared"))
+
+    moved = [caption.picture for caption in shuffled(data, seed=3).captions]
+
+    places: dict[str, dict[int, int]] = {"en": {}, "de": {}}
+    for caption, picture in zip(data.captions, moved, strict=True):
+        assert places[caption.language].setdefault(caption.picture, picture) == picture
+    assert set(places["en"].values()) == set(places["en"])
+    together = [picture for picture in places["en"] if places["en"][picture] == places["de"][picture]]
+    assert len(together) < 5
