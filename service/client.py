@@ -7,18 +7,9 @@
 If the service refuses a request, methods raise RefusedError, which has the problem document; if it does not
 answer, UnreachableError. If it is overloaded (429 or 503), the request is repeated up to `retries` times,
 each time after the seconds in Retry-After. In a coroutine: `await asyncio.to_thread(client.sentences, ...)`.
-
-With the key of an admin a client changes the index:
-
-    with Client("http://127.0.0.1:8000", key=KEY) as admin:
-        upload = admin.upload(Path("memory.tmx"))
-        job = admin.submit(Add(action="add", uploads=[upload.id]))
-        for now in admin.watch(job.id):
-            print(now.stage, now.done, now.total)
 """
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
@@ -29,15 +20,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from index.answers.answer import Concordance, LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import Include, SentenceRequest, WordRequest
 from index.errors import PassepartoutError
-from service.schemas.jobs import END_STATES, Job, Jobs, Request, Upload, Versions
 from service.schemas.problems import Failure, Problem
-from service.schemas.responses import Readiness, TeachingPictures, TranslatedFile
+from service.schemas.responses import Readiness, TranslatedFile
 
 MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
 DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
 OVERLOAD_STATUSES = (429, 503)
-WATCH_SECONDS = 0.5  # between two looks at a job
-UPLOAD_SECONDS = 600.0  # for a whole file
 
 Texts = str | list[str] | tuple[str, ...]
 Kind = TypeVar("Kind")
@@ -121,10 +109,6 @@ class Client:
         params = _given(text=text, source=source, target=_list(target) or None, begin=begin, count=count)
         return self._call("GET", "concordance", Concordance, params=params)
 
-    def teaching_pictures(self, count: int | None = None, like: str | None = None) -> TeachingPictures:
-        """List pictograms to caption in a new language: those to begin with, or those nearest to a text."""
-        return self._call("GET", "teach/pictures", TeachingPictures, params=_given(count=count, like=like))
-
     def translate_file(
         self, path: Path, out: Path, target: str, *, source: str | None = None, fuzzy: bool | None = None
     ) -> TranslatedFile:
@@ -145,58 +129,6 @@ class Client:
     def ready(self) -> Readiness:
         """Return the index version and the model served; RefusedError if the service is not ready."""
         return self._call("GET", "health/ready", Readiness)
-
-    def upload(self, path: Path, **description: str) -> Upload:
-        """Upload a corpus file for a job, with the key of an admin, as all that follow. Raises OSError.
-
-        description: `language` of its sentences, for formats that do not state it; `format`, if not as its
-        name says; `columns`, what those of a table mean, such as `en=English,de=German`.
-        """
-        return self._call(
-            "POST",
-            "admin/uploads",
-            Upload,
-            params={"name": path.name, **description},
-            content=path.read_bytes(),
-            headers={"Content-Type": "application/octet-stream"},
-            timeout=UPLOAD_SECONDS,
-        )
-
-    def submit(self, change: Request, *, version: str | None = None) -> Job:
-        """Submit a job that changes the index.
-
-        version: nothing is changed if the index has another one by then; so a job that was perhaps submitted
-        can be submitted again.
-        """
-        headers = _given(**{"If-Match": version})
-        body = change.model_dump(exclude_defaults=True)
-        return self._call("POST", "admin/jobs", Job, json=body, headers=headers)
-
-    def job(self, job_id: str) -> Job:
-        """Return the state of a job."""
-        return self._call("GET", f"admin/jobs/{job_id}", Job)
-
-    def watch(self, job_id: str) -> Iterator[Job]:
-        """Yield a job whenever something of it has changed, until it has ended."""
-        seen = None
-        while seen is None or seen.state not in END_STATES:
-            if seen is not None:
-                time.sleep(WATCH_SECONDS)
-            if (now := self.job(job_id)) != seen:
-                yield now
-            seen = now
-
-    def cancel(self, job_id: str) -> Job:
-        """Cancel a job, queued or running; one that has ended stays as it is."""
-        return self._call("POST", f"admin/jobs/{job_id}/cancel", Job)
-
-    def jobs(self) -> Jobs:
-        """List the latest jobs, newest first, and count the workers."""
-        return self._call("GET", "admin/jobs", Jobs)
-
-    def versions(self) -> Versions:
-        """List the versions of the index, newest first."""
-        return self._call("GET", "admin/versions", Versions)
 
     def close(self) -> None:
         """Close the connections."""

@@ -56,16 +56,6 @@ def test_a_file_is_filled(remembering_address: str, tmp_path: Path) -> None:
     assert caught.value.problem.status == 400
 
 
-def test_pictures_to_teach_with(address: str) -> None:
-    with Client(address) as client:
-        pictures = client.teaching_pictures()
-        assert "pictograms/1f415" in {one.picture for one in pictures.results}
-        assert client.teaching_pictures(1).results == pictures.results[:1]
-        assert client.teaching_pictures(1, like="Two horses").results[0].picture == "pictograms/1f40e"
-        near = client.sentences(DOG, "de", source="en", include=["near", "pictograms"])
-        assert near.results[0].pictograms
-
-
 def test_a_refusal_has_the_problem_of_the_service(address: str) -> None:
     with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
         client.sentences(DOG, "xx")

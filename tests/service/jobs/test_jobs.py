@@ -4,13 +4,11 @@ import bz2
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from index.storage.versions import current, versions
-from service.client import Client, RefusedError
-from service.schemas.jobs import Add, NewSentence, Rollback
+from service.client import Client
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import KEY, Stage
 from tests.waiting import until
@@ -145,30 +143,3 @@ def test_nothing_that_redis_holds_is_called_or_unpickled(stage: Stage, redis: Re
     assert stage.ask("GET", f"/admin/jobs/{evil.id}").status_code == 404
     assert stage.ask("GET", "/admin/jobs").status_code == 200
     assert KEY not in str(values)
-
-
-def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path: Path) -> None:
-    path = tmp_path / "memory.tmx"
-    path.write_bytes(TMX.replace(b"springt", b"wiehert"))
-    with Client(stage.url, key=KEY) as admin:
-        before = admin.versions().current
-        upload = admin.upload(path)
-        assert upload.name == "memory.tmx"
-        (rows := tmp_path / "a.csv").write_bytes(b"Satz\nEin Hund.\n")
-        table = admin.upload(rows, language="de", columns="text=Satz")
-        assert (table.language, table.name, table.columns) == ("de", "a.csv", "text=Satz")
-        job = admin.submit(Add(action="add", uploads=[upload.id]))
-        told = list(admin.watch(job.id))
-        ended = admin.job(job.id)
-        assert (ended, ended.state) == (told[-1], "succeeded")
-        assert admin.jobs().jobs[0] == ended == admin.cancel(job.id)
-        with pytest.raises(RefusedError, match="no such job"):
-            list(admin.watch("0" * 32))
-        job = admin.submit(Rollback(action="rollback", version=before))
-        assert list(admin.watch(job.id))[-1].version == before
-        assert admin.job(job.id).version == admin.versions().served == before
-        add = Add(action="add", sentences=[NewSentence(id="en:late", text="A cow.")])
-        with pytest.raises(RefusedError, match="another version than If-Match"):
-            admin.submit(add, version=ended.version)
-    with Client(stage.url, key="wrong") as admin, pytest.raises(RefusedError, match="API key"):
-        admin.versions()
