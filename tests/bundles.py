@@ -90,6 +90,11 @@ def make_corpus(folder: Path, languages: Sequence[str] = LANGUAGES, count: int =
     return files
 
 
+def unit_rows(seed: int | np.random.Generator, count: int, dimension: int = 8) -> NDArray[np.float32]:
+    """Random unit rows, (count, dimension)."""
+    return unit(np.random.default_rng(seed).standard_normal((count, dimension)).astype(np.float32))
+
+
 def make_bundle(
     folder: Path,
     *,

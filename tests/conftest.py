@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Read by numpy, FAISS and torch when they are imported below: on a shared machine their threads would wait
 # for each other in busy loops (a decomposition of 48 x 48 takes 40 ms instead of 1).
@@ -14,6 +15,9 @@ import pytest
 
 from index.encoder.bundle import Bundle
 from tests.milvus_server import MilvusServer
+
+if TYPE_CHECKING:
+    from index.answers.translator import Translator
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -75,6 +79,14 @@ def index_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("index")
     build_index(bundle, make_corpus(folder / "corpus"), folder / "index")
     return folder / "index"
+
+
+@pytest.fixture(scope="session")
+def translator(index_dir: Path) -> "Translator":
+    """The translator of that index."""
+    from index.answers.translator import Translator
+
+    return Translator.open(index_dir)
 
 
 @pytest.fixture(scope="module")

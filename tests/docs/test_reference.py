@@ -35,24 +35,3 @@ def test_nothing_that_can_be_named_is_left_out() -> None:
     assert [kind for kind in ProblemType if f"`{kind.slug}` | {kind.status} |" not in problems] == []
     kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
     assert [kind.__name__ for kind in kinds if kind.__name__ not in problems] == []
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer (≥ 1, ≤ 9)"),
-        (
-            {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]},
-            "string (at most 5 characters) or none",
-        ),
-        ({"type": "array", "items": {"$ref": "#/$defs/One"}, "minItems": 2}, "array of `One` (2 or more)"),
-        ({"enum": ["a", "b"]}, "`a`, `b`"),
-        ({"const": "bag"}, "`bag`"),
-    ],
-)
-def test_schemas_in_words(schema: dict[str, object], words: str) -> None:
-    assert reference.kind(schema) == words
-
-
-def test_a_cell_stays_in_its_table() -> None:
-    assert reference.cell("a | b\nc") == "a \\| b c"

@@ -37,11 +37,6 @@ def tool(name: str) -> str:
     return found
 
 
-@pytest.fixture(scope="session")
-def translator(index_dir: Path) -> Translator:
-    return Translator.open(index_dir)
-
-
 ClientFactory = Callable[..., TestClient]
 
 

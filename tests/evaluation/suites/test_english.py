@@ -8,17 +8,11 @@ import pytest
 from evaluation.suites.english import captions_with_english, everyday, picture_sets
 from evaluation.suites.sets import Caption
 from evaluation.suites.translation import multi30k
-from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.vectors.neighbourhoods import csls
 from tests.bundles import LANGUAGES, sentences
 from tests.evaluation.measures.test_scores import naive
-
-
-@pytest.fixture(scope="module")
-def encoder(bundle: Bundle) -> TextEncoder:
-    return TextEncoder(bundle)
 
 
 def write(path: Path, lines: list[str]) -> None:

@@ -5,16 +5,10 @@ import pytest
 from evaluation.measures.recall import retrieved_positives
 from evaluation.suites.sets import TRANSLATION_KIND, encode
 from evaluation.suites.translation import aligned, multi30k, photos, scenes
-from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import LANGUAGES, make_corpus, sentences
 from tests.evaluation.measures.test_scores import naive
-
-
-@pytest.fixture(scope="module")
-def encoder(bundle: Bundle) -> TextEncoder:
-    return TextEncoder(bundle)
 
 
 @pytest.fixture(scope="module")

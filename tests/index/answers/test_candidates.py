@@ -13,13 +13,9 @@ from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, VectorIndex
+from tests.bundles import unit_rows
 
 Vectors = NDArray[np.float32]
-
-
-def unit_rows(random: np.random.Generator, count: int, dimension: int = 12) -> Vectors:
-    rows = random.standard_normal((count, dimension))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,6 @@ COVERAGE = ("question_covered", "answer_covered", "question_lacking", "answer_la
 
 
 @pytest.fixture(scope="module")
-def translator(index_dir: Path) -> Translator:
-    return Translator.open(index_dir)
-
-
-@pytest.fixture(scope="module")
 def words(index_dir: Path, translator: Translator) -> Mapping[str, WordIndex]:
     folder = index_dir / "versions" / translator.version
     return {

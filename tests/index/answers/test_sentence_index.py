@@ -16,13 +16,9 @@ from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import neighbourhood_means
+from tests.bundles import unit_rows
 
 Vectors = NDArray[np.float32]
-
-
-def unit_rows(seed: int, count: int, dimension: int = 8) -> Vectors:
-    rows = np.random.default_rng(seed).standard_normal((count, dimension))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 GERMAN, ENGLISH, ARABIC = unit_rows(0, 30), unit_rows(1, 40), unit_rows(2, 20)

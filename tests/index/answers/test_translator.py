@@ -20,11 +20,6 @@ from tests.bundles import LANGUAGES, lexicon, make_bundle, make_corpus, sentence
 
 
 @pytest.fixture(scope="module")
-def translator(index_dir: Path) -> Translator:
-    return Translator.open(index_dir)
-
-
-@pytest.fixture(scope="module")
 def lines(index_dir: Path) -> dict[str, list[str]]:
     """The indexed sentences; line i says the same in every language."""
     return {

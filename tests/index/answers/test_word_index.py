@@ -18,14 +18,10 @@ from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
+from tests.bundles import unit_rows
 
 BUNDLE = Path(__file__).parents[3] / "models" / "small"
 Vectors = NDArray[np.float32]
-
-
-def unit_rows(seed: int, count: int, dimension: int = 8) -> Vectors:
-    rows = np.random.default_rng(seed).standard_normal((count, dimension))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 GERMAN, ENGLISH = unit_rows(0, 30), unit_rows(1, 40)

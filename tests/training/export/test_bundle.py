@@ -22,7 +22,7 @@ from training.loop.run import Run
 from training.loop.validation import embed_texts
 
 Exporter = Callable[[Path], Bundle]
-KINDS = ["bag", "transformer"]
+Exported = tuple[Run, Bundle]
 
 
 def sentences(data: Path) -> list[str]:
@@ -35,14 +35,10 @@ def sentences(data: Path) -> list[str]:
     return [*some, *cut, *joined, "", "   ", "zyzzyva 狗 ж", "."]
 
 
-def run_of(kind: str, request: pytest.FixtureRequest) -> Run:
-    found: Run = request.getfixturevalue(f"{kind}_run")
-    return found
-
-
-def bundle_of(kind: str, request: pytest.FixtureRequest) -> Bundle:
-    found: Bundle = request.getfixturevalue(f"{kind}_bundle")
-    return found
+@pytest.fixture(params=["bag", "transformer"])
+def exported(request: pytest.FixtureRequest) -> Exported:
+    run, bundle = (request.getfixturevalue(f"{request.param}_{name}") for name in ("run", "bundle"))
+    return run, bundle
 
 
 @pytest.fixture
@@ -58,11 +54,10 @@ def quickly(bag_run: Run, bag_bundle: Bundle, data: Path, monkeypatch: pytest.Mo
     return again
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_bundle_opens_and_says_what_it_is(kind: str, request: pytest.FixtureRequest) -> None:
-    run, bundle = run_of(kind, request), open_bundle(bundle_of(kind, request).folder)
+def test_the_bundle_opens_and_says_what_it_is(exported: Exported) -> None:
+    run, bundle = exported[0], open_bundle(exported[1].folder)
     manifest = bundle.manifest
-    assert bundle.name == {"bag": "tiny-bag@7", "transformer": "named@1"}[kind]
+    assert bundle.name == {"bag": "tiny-bag@7", "transformer": "named@1"}[run.recipe.text.encoder]
     assert manifest.languages == ("de", "en", "pt")
     assert manifest.dimension == run.recipe.head.dimension
     assert manifest.max_tokens == run.recipe.text.max_tokens
@@ -74,12 +69,12 @@ def test_the_bundle_opens_and_says_what_it_is(kind: str, request: pytest.Fixture
     assert manifest.measures["sum_of_recalls"] == run.result()["sum_of_recalls"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_encoder_equals_torchs(kind: str, data: Path, request: pytest.FixtureRequest) -> None:
-    run, bundle = run_of(kind, request), bundle_of(kind, request)
+def test_the_encoder_equals_torchs(exported: Exported, data: Path) -> None:
+    run, bundle = exported
     texts = sentences(data)
     tokens = tokenize(run.tokenizer(), [bare(text) for text in texts])  # as a bundle reads them
-    assert {1 if kind == "transformer" else 2, run.recipe.text.max_tokens} <= set(map(len, tokens))
+    fewest = 1 if run.recipe.text.encoder == "transformer" else 2
+    assert {fewest, run.recipe.text.max_tokens} <= set(map(len, tokens))
     with torch.inference_mode():
         expected = embed_texts(load_model(run, data), tokens, torch.device("cpu"))
     found = TextEncoder(bundle, precision="fp32").encode(texts)
@@ -88,9 +83,8 @@ def test_the_encoder_equals_torchs(kind: str, data: Path, request: pytest.Fixtur
     assert len(np.unique(found.round(3), axis=0)) > len(set(texts)) / 2, "the case must be able to fail"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_parity_and_retrieval_are_as_measured(kind: str, data: Path, request: pytest.FixtureRequest) -> None:
-    run, bundle = run_of(kind, request), bundle_of(kind, request)
+def test_parity_and_retrieval_are_as_measured(exported: Exported, data: Path) -> None:
+    run, bundle = exported
     measures = bundle.manifest.measures
     assert 0 <= measures["onnx_cosine_distance"] + 1e-6 < 1e-4
     assert measures["validation_r1"] == pytest.approx(validated(bundle, run, data), abs=1e-5)
@@ -156,18 +150,14 @@ def test_a_graph_that_differs_from_torch_is_not_published(
     assert not (tmp_path / "bundle").exists()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_confidence_is_fitted(kind: str, request: pytest.FixtureRequest) -> None:
-    calibration = bundle_of(kind, request).manifest.calibration.sentence
+def test_confidence_is_fitted(exported: Exported) -> None:
+    calibration = exported[1].manifest.calibration.sentence
     assert calibration.n == 6 * 2 * 15, "every pair of languages, with and without the answer, 15 pictures"
     assert calibration.ece is not None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    run, bundle = run_of(kind, request), bundle_of(kind, request)
+def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(exported: Exported) -> None:
+    run, bundle = exported
     manifest, card = bundle.manifest, bundle.card.read_text("utf-8")
     assert not {"{", "}", "None", "nan"} & set(card.replace("\n", " ").split(" "))
     assert "{" not in card
@@ -185,11 +175,9 @@ def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
     assert all(f"({code})" in card for code in manifest.languages)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_folder_of_this_machine_is_in_a_bundle(kind: str, request: pytest.FixtureRequest) -> None:
-    bundle: Bundle = request.getfixturevalue(f"{kind}_bundle")
+def test_no_folder_of_this_machine_is_in_a_bundle(exported: Exported) -> None:
     folders = (str(Path(__file__).parents[3]).encode(), str(Path(torch.__file__).parents[1]).encode())
-    for file in bundle.folder.rglob("*"):
+    for file in exported[1].folder.rglob("*"):
         assert not file.is_file() or not any(name in file.read_bytes() for name in folders), file
 
 
