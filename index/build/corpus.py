@@ -83,6 +83,7 @@ class Corpus:
         codes = lru_cache(TAGS_REMEMBERED)(lambda tag: _code(tag, self._known))
         wanted = None if format_of(source).bilingual else source.language
         name, found, line = source.path.name, 0, 0
+        before = _state(source.path)
         for sentence in read(source):
             line = sentence.line
             if sentence.language != wanted:
@@ -94,6 +95,8 @@ class Corpus:
                 sentence = sentence._replace(language=code)
             found += sentence.language in self._known
             yield name, sentence
+        if _state(source.path) != before:
+            raise CorpusError(f"{source.path}: it was changed while it was read: repeat the command")
         self.lines[source.path] = line
         if not found and wanted is None:
             if source.bad and (unit := source.bad.first_of(source.path)):
@@ -111,6 +114,12 @@ def _checked(source: Source, known: Collection[str], model: str) -> Source:
         raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
     with open_stream(source.path):
         return replace(source, language=code)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes with a file; its change time cannot be set back."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _code(tag: str, known: Collection[str]) -> str | None:
@@ -173,10 +182,11 @@ class Ids:
 
 
 def metadata_of(file: str, sentence: Sentence) -> str:
-    """The metadata of a sentence and the name of its file, as JSON."""
+    """The metadata of a sentence and the name of its file, as JSON; its own `file` is its `original_file`."""
     if not sentence.metadata:
         return _file_metadata(file)
-    return json.dumps({"file": file, **sentence.metadata}, ensure_ascii=False)
+    own = {"original_file" if name == "file" else name: value for name, value in sentence.metadata.items()}
+    return json.dumps({"file": file, **own}, ensure_ascii=False)
 
 
 @cache

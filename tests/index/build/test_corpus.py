@@ -1,12 +1,15 @@
-"""Which languages a file's sentences are in, however the file and the command line spell them."""
+"""What a corpus makes of its files: languages, however they are spelled, and metadata; files that change."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from index.build.corpus import Corpus
-from index.errors import UnknownLanguageError
+from index.build.corpus import Corpus, metadata_of
+from index.errors import CorpusError, UnknownLanguageError
 from index.formats.registry import Source
+from index.formats.sentence import Sentence
 
 VARIANT = '<tuv xml:lang="{0}"><seg>{0}</seg></tuv>'
 KNOWN = ["en", "de", "no", "zh", "zh-Hant"]
@@ -40,3 +43,25 @@ def test_a_code_that_is_given_may_be_spelled_otherwise(tmp_path: Path) -> None:
 def test_a_catalogue_without_a_language_is_read_with_english(tmp_path: Path) -> None:
     (tmp_path / "x.po").write_text('msgid "A dog"\nmsgstr "Ein Hund"\n')
     assert languages(Source(tmp_path / "x.po", "de")) == [("A dog", "en"), ("Ein Hund", "de")]
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    """Even if it is put back with its times, as by cp -p."""
+    path, kept = tmp_path / "x.txt", tmp_path / "kept.txt"
+    path.write_text("En hund.\n" * 20_000)
+    shutil.copy2(path, kept)
+    sentences = Corpus([Source(path, "no")], KNOWN, "m").sentences()
+    next(sentences)
+    path.write_text("Et hus.\n" * 20_000)
+    shutil.copy2(kept, path)
+    with pytest.raises(CorpusError, match=r"x\.txt: it was changed while it was read: repeat the command"):
+        list(sentences)
+
+
+def test_a_column_does_not_replace_the_name_of_its_file() -> None:
+    sentence = Sentence("1", "Hei.", "no", 1, {"file": "other.txt", "by": "Ann"})
+    assert json.loads(metadata_of("x.txt", sentence)) == {
+        "file": "x.txt",
+        "original_file": "other.txt",
+        "by": "Ann",
+    }
