@@ -120,6 +120,7 @@ async def board(
 def _board(content: bytes, name: str) -> Response:
     """The phrases of a table as JSON, in a thread: there may be thousands."""
     found: dict[str, BoardPhrase] = {}
+    left = limits.MAX_FILE_BYTES
     with TemporaryDirectory(prefix="passepartout-board-") as folder:
         path = Path(folder) / f"table{suffix_of(name)}"
         path.write_bytes(content)
@@ -127,6 +128,9 @@ def _board(content: bytes, name: str) -> Response:
             check_tags(content, name, limits.MAX_BOARD_PHRASES)
         try:
             for sentence in read(Source(path, bad=BadUnits())):
+                left -= len(sentence.text) + sum(len(str(value)) for value in sentence.metadata.values())
+                if left < 0:  # cells of an XLSX share texts
+                    raise CorpusError(f"{name}: more than {limits.MAX_FILE_BYTES} characters: divide it")
                 group = sentence.group or f"#{sentence.line}"
                 if group not in found and len(found) == limits.MAX_BOARD_PHRASES:
                     break

@@ -23,6 +23,7 @@ from index.formats.tsv import column_names
 
 TAGS_A_TEXT = 60  # more than a paragraph or a row of cells has
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
+MOST_REPEATED = 4  # times as long as its parts may be what all cells of a sheet say: they share texts
 # A part with texts: its root, the elements of a text, and those of its runs that hold characters.
 WORD = ("word/document.xml", "document", "p", "r")
 SHEET = ("xl/sharedStrings.xml", "sst", "si", "r")
@@ -82,8 +83,12 @@ def read_table(
     )
     shared = [element.text for element in _elements(parts, SHEET[0], "sst", "si", str(path))[2]]
     names: list[str] = []
+    left = MOST_REPEATED * sum(map(len, parts.values()))
     for number, row in enumerate(_elements(parts, sheet, "worksheet", "row", str(path))[2]):
         cells = {_column(cell): text for cell in row.elements("c") if (text := _value(cell, shared))}
+        left -= sum(map(len, cells.values()))
+        if left < 0:
+            raise CorpusError(f"{path}: long texts that many cells repeat: save it as CSV")
         if not names:
             names = column_names(
                 path, [cells.get(place, "") for place in range(max(cells, default=0) + 1)], columns

@@ -65,11 +65,18 @@ SHEET = """<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>en</v></c><c r=
 <c r="B2" t="str"><v>Zuk zuk.</v></c><c r="C2" t="str"><v>school</v></c></row></sheetData></worksheet>"""
 
 
-def workbook(sheet: str) -> bytes:
+def workbook(sheet: str, shared: str = "") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("xl/worksheets/sheet1.xml", sheet)
+        parts.writestr("xl/sharedStrings.xml", f"<sst><si><t>{shared}</t></si></sst>")
     return file.getvalue()
+
+
+def sharing(rows: int, characters: int) -> bytes:
+    """A kilobyte and more, many of whose cells are one long text."""
+    row = '<row><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>0</v></c></row>'
+    return workbook(SHEET.replace("</sheetData>", row * rows + "</sheetData>"), "a " * (characters // 2))
 
 
 @pytest.mark.parametrize(
@@ -102,6 +109,8 @@ def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: byt
         ("a.xlsx", b"PK", "a.xlsx: cannot be unpacked"),
         ("a.xlsx", workbook("<worksheet>" + " " * (70 << 20) + "</worksheet>"), "bytes unpacked"),
         ("a.xlsx", workbook("<worksheet>" + "<row/>" * 400_000 + "</worksheet>"), "more elements than 5000"),
+        ("a.xlsx", sharing(500, 100_000), "long texts that many cells repeat"),
+        ("a.xlsx", sharing(1, 5_000_000), "more than 4194304 characters"),
         ("a.csv", b"one,topic\na,b\n", "a.csv: its first row must name columns for two languages"),
         ("a.csv", b"en\xff,de\n", "a.csv"),
         ("a.csv", b"", "first row"),
