@@ -19,6 +19,7 @@ from starlette.middleware.cors import CORSMiddleware
 from index.answers.translator import Translator
 from index.build.encoding import when_parent_ends
 from index.errors import PassepartoutError
+from index.malloc import return_freed_memory
 from service import limits
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
@@ -39,7 +40,6 @@ from service.http.exception_handlers import add_handlers
 from service.http.page import page_router
 from service.http.problems import PROBLEMS
 from service.http.request_context import RequestContext
-from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
 from service.settings import Settings, load_settings
 

@@ -37,14 +37,10 @@ def train(
         return
     if data is None:
         raise UsageError("give --data DIR, the folder with the captioned pictures (docs/data.md)")
-    from training.loop.distributed import is_first
     from training.loop.training_loop import train as run_training
     from training.recipes.recipe import load_recipe
 
-    run = run_training(load_recipe(recipe, overrides), data, out, resume=resume)
-    if not is_first():
-        return
-    result = run.result()
+    result = run_training(load_recipe(recipe, overrides), data, out, resume=resume).result()
     click.echo(
         f"{out}: {result['epochs']} epochs in {result['seconds']} s, "
         f"sum of recalls {result['sum_of_recalls']} at epoch {result['best_epoch']}"

@@ -4,7 +4,6 @@
 stores the vectors themselves, which re-rank the candidates found by codes.
 """
 
-import ctypes
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +17,10 @@ import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
+from index.malloc import blocks_mapped
 from index.storage.index_manifest import SearchSettings
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows, recall
 
-M_MMAP_THRESHOLD = -3  # of <malloc.h>
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 50_000  # up to here reading every code is: 0.2 ms a query at 29,000 rows of 256 dimensions
 TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 128  # that codebooks are learned from, at least; and centroids
@@ -140,7 +139,7 @@ def write_faiss(path: Path, vectors: Vectors, factory: str) -> None:
     The file depends on the vectors alone: training draws by a fixed seed, in one thread. Raises UsageError
     for a factory that FAISS does not know or cannot train on so few, OSError.
     """
-    with _one_thread(), _large_blocks_mapped():
+    with _one_thread(), blocks_mapped():
         try:
             index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
             _train(index, vectors)
@@ -176,20 +175,6 @@ def _train(index: Any, vectors: Vectors) -> None:  # noqa: ANN401 (faiss is unty
             lists.cp.niter = KMEANS_ROUNDS
             wanted = max(wanted, ROWS_A_LIST * lists.nlist)
     index.train(np.ascontiguousarray(vectors[drawn_rows(len(vectors), wanted)], np.float32))
-
-
-@contextmanager
-def _large_blocks_mapped() -> Iterator[None]:
-    """Have glibc map blocks over 64 KiB: what a growing list has outgrown then goes back to the system."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # mallopt(3); other C libraries have none
-    if mallopt is None:
-        yield
-        return
-    mallopt(M_MMAP_THRESHOLD, 1 << 16)
-    try:
-        yield
-    finally:
-        mallopt(M_MMAP_THRESHOLD, 1 << 25)  # the most to which glibc raises it by itself
 
 
 @contextmanager

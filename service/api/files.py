@@ -18,6 +18,7 @@ from index.answers.filling import Summary, fill, source_language
 from index.errors import UnknownLanguageError, UsageError
 from index.formats.document import Document
 from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
+from index.malloc import trim_heap
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
@@ -26,7 +27,6 @@ from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
 from service.http.problems import ProblemError, ProblemType, overloaded
-from service.malloc import trim_heap
 from service.schemas.problems import FieldError
 from service.schemas.responses import TranslatedFile
 from service.settings import Settings

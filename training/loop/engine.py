@@ -1,8 +1,8 @@
-"""The gradient of one step, of the whole batch however it is cut into chunks and shared among processes.
+"""The gradient of one step, of the whole batch however it is cut into chunks.
 
 Contrastive losses need all captions and pictures of a batch at once; the encoders do not. So, as in GradCache
 (Gao et al. 2021, Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup): embed every chunk
-without a graph, gather the embeddings of all chunks and processes, take the losses and their gradient with
+without a graph, gather the embeddings of all chunks, take the losses and their gradient with
 respect to these embeddings, then embed every chunk again with a graph and pass the gradient on. The second
 pass draws the same dropout and masks as the first, from the chunk's own seed.
 
@@ -10,15 +10,14 @@ Batch normalisation in a tuned backbone sees a chunk, not the batch: the one thi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from index.errors import UsageError
 from training.data.auxiliary import Batch
 from training.encoders.two_branch import TwoBranch
-from training.loop.distributed import Processes
 from training.objectives import Forward, Objective, Step, weighted_losses
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
@@ -48,20 +47,18 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Engine:
-    """Computes the gradient of a recipe's objectives for `model`, together with the other processes."""
+    """Computes the gradient of a recipe's objectives for `model`."""
 
     model: TwoBranch
     recipe: Recipe
-    processes: Processes = field(default_factory=Processes)
 
     def backward(self, chunks: Sequence[Chunk]) -> Losses:
         """Add the gradient of the whole batch to the parameters; returns objective -> its weighted loss.
 
-        `chunks` are this process's share; the chunks of all processes, in their order, are the batch. Losses
-        and gradients are the same in every process. Parameters must have no gradients before.
+        `chunks`, in their order, are the batch. Parameters must have no gradients before.
         """
         active = self._active(chunks)
-        if len(chunks) == 1 and self.processes.count == 1:
+        if len(chunks) == 1:
             losses = weighted_losses(active, self.forward(chunks[0], active))
             torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
         else:
@@ -82,45 +79,36 @@ class Engine:
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
     def _backward_in_parts(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> Losses:
-        only_pass = self.forward(chunks[0], active) if len(chunks) == 1 else None
-        parts = [_embedded(only_pass, active)] if only_pass else self._first_pass(chunks, active)
-        batch_step, totals, start = self._gathered(parts)
+        parts = self._first_pass(chunks, active)
+        batch_step = _gathered(parts)
+        totals = {name: sum(part.terms[name] for part in parts) for name in parts[0].terms}
         losses, gradients = _across_rows(active, batch_step)
+        start = 0
         for chunk in chunks:
-            step = only_pass or self.forward(chunk, active)
+            step = self.forward(chunk, active)
             stop = start + len(step.text)
             rows = [row for name in parts[0].rows for row in step[name]]
             by_term = _of_terms(active, step, totals)
             _pass_on(rows, [gradient[start:stop] for gradient in gradients], list(by_term.values()))
             losses |= {name: losses.get(name, 0) + loss.detach() for name, loss in by_term.items()}
             start = stop
-        self.processes.sum_gradients(self.model.parameters())
-        return losses | {name: self.processes.sum(losses[name]) for name in totals}
+        return losses
 
     @torch.no_grad()
     def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
         return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
 
-    def _gathered(self, parts: Sequence[Embedded]) -> tuple[Step, dict[str, int], int]:
-        """Gather the rows of the whole batch, as leaves.
 
-        Also returns objective -> its terms in the whole batch, if it has any, and the place of this process's
-        first row.
-        """
-        names = [name for name, rows in parts[0].rows.items() for _ in rows]
-        columns = zip(*([row for rows in part.rows.values() for row in rows] for part in parts), strict=True)
-        rows = [torch.cat(column) for column in columns]
-        terms = [sum(part.terms[name] for part in parts) for name in parts[0].terms]
-        counts = self.processes.counts([len(rows[0]), *terms], rows[0].device)
-        sizes = [count[0] for count in counts]
-        batch_rows = self.processes.gather(torch.cat(rows, dim=1), sizes)
-        gathered: dict[str, tuple[Tensor, ...]] = {}
-        for name, row in zip(
-            names, torch.split(batch_rows, [row.shape[1] for row in rows], dim=1), strict=True
-        ):
-            gathered[name] = (*gathered.get(name, ()), row.clone().requires_grad_())
-        totals = {name: sum(c[1 + i] for c in counts) for i, name in enumerate(parts[0].terms)}
-        return Step(gathered), totals, sum(sizes[: self.processes.number])
+def _gathered(parts: Sequence[Embedded]) -> Step:
+    """The rows of the whole batch, as leaves."""
+    rows = {
+        name: tuple(
+            torch.cat(column).requires_grad_()
+            for column in zip(*(part.rows[name] for part in parts), strict=True)
+        )
+        for name in parts[0].rows
+    }
+    return Step(rows)
 
 
 def _embedded(step: Forward, active: Mapping[str, Objective]) -> Embedded:
@@ -154,21 +142,11 @@ def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:
     return settings.precision == "bfloat16"
 
 
-def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
-    """Cut a batch into chunks and return this process's, each of `chunk_size` rows at most (0: no limit).
-
-    Chunks are contiguous and of about equal size. The cut depends on the number of processes only where they
-    outnumber the chunks. UsageError for a batch with fewer rows than there are processes.
-    """
-    if rows < processes.count:
-        raise UsageError(
-            f"{processes.count} processes share batches of {rows} pictures; start fewer or raise "
-            "optimiser.batch_size"
-        )
-    parts = max(processes.count, -(-rows // chunk_size) if chunk_size else 1)
+def cut(rows: int, chunk_size: int) -> list[slice]:
+    """Cut a batch into contiguous chunks of about equal size, `chunk_size` rows at most (0: no limit)."""
+    parts = -(-rows // chunk_size) if chunk_size else 1
     edges = [rows * i // parts for i in range(parts + 1)]
-    first, last = (parts * (processes.number + offset) // processes.count for offset in (0, 1))
-    return [slice(edges[i], edges[i + 1]) for i in range(first, last)]
+    return [slice(*edge) for edge in pairwise(edges)]
 
 
 def _pass_on(rows: Sequence[Tensor], gradients: Sequence[Tensor], losses: Sequence[Tensor]) -> None:

@@ -16,7 +16,6 @@ from training.data.sampler import PictureSampler
 from training.data.tokens import by_length, pad
 from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
-from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
 from training.loop.run import Run
 from training.loop.validation import ValidationSet, embed_texts
@@ -51,26 +50,22 @@ class CaptionSource:
         """Batches an epoch."""
         return len(self.sampler.batches(0))
 
-    def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
+    def begin(self, epoch: int) -> list[dict[str, Any]]:
         """Mine pseudopairs where a round begins with the epoch; returns entries for the log."""
-        entries: list[dict[str, Any]] = []
-        if self._rounds:
-            with processes.after_the_first():
-                mined = self._rounds.before(epoch, self._embed)
-            if mined:
-                entries.append({"epoch": epoch, "pseudopairs": mined})
-        return entries
+        if self._rounds and (mined := self._rounds.before(epoch, self._embed)):
+            return [{"epoch": epoch, "pseudopairs": mined}]
+        return []
 
-    def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """Yield this process's chunks of each batch; they depend on seed and epoch alone.
+    def batches(self, epoch: int) -> Iterator[list[Chunk]]:
+        """Yield the chunks of each batch; they depend on seed and epoch alone.
 
         Meanwhile the pictures of the next batch are decoded.
         """
         batches = self.sampler.batches(epoch)
         for number, captions in enumerate(batches):
-            chunks = self._chunks(captions, epoch, number, processes)
+            chunks = self._chunks(captions, epoch, number)
             for following in batches[number + 1 : number + 2]:
-                for part in cut(len(following), self.recipe.optimiser.chunk_size, processes):
+                for part in cut(len(following), self.recipe.optimiser.chunk_size):
                     self.pictures.expect(self.data.picture_places[following[part]])
             yield chunks
 
@@ -95,14 +90,14 @@ class CaptionSource:
             "data_sha256": self.sha256,
         }
 
-    def _chunks(self, captions: Numbers, epoch: int, number: int, processes: Processes) -> list[Chunk]:
-        """This process's chunks of a batch. Random draws depend on seed, epoch, batch and first row."""
+    def _chunks(self, captions: Numbers, epoch: int, number: int) -> list[Chunk]:
+        """The chunks of a batch. Random draws depend on seed, epoch, batch and first row."""
         recipe, size = self.recipe, len(captions)
         inactive = recipe.schedule.inactive(recipe.objectives, epoch)
         for supplier in self.suppliers.values():
             supplier.begin(size, epoch, number)
         chunks = []
-        for part in cut(size, recipe.optimiser.chunk_size, processes):
+        for part in cut(size, recipe.optimiser.chunk_size):
             draw = np.random.default_rng([recipe.seed, epoch, number, part.start])
             batch = self._batch(captions[part], part, draw, inactive)
             chunks.append(Chunk(batch, int(draw.integers(2**63))))

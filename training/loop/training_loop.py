@@ -8,13 +8,13 @@ from pathlib import Path
 import torch
 
 from index.errors import PassepartoutError, TrainingError
+from index.malloc import keep_freed_memory
 from index.progress import Progress
 from training.encoders.two_branch import TwoBranch
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
-from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
 from training.loop.prepare import prepare
-from training.loop.run import Run, create_run, open_run
+from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
 from training.loop.validation import validate
 from training.mining.rounds import stage
@@ -28,8 +28,8 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     """Train a recipe on a data folder into a run folder and return the run.
 
     With `resume` an interrupted run continues from its last checkpoint, to the same result as an unbroken
-    one; a finished run is left as it is. Processes started by torchrun train together; the first one writes.
-    The recipe's stages are runs beside it, OUT-1, OUT-2, ..., which go on in the same way.
+    one; a finished run is left as it is. The recipe's stages are runs beside it, OUT-1, OUT-2, ..., which go
+    on in the same way.
     Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
     stages = [out.with_name(f"{out.name}-{number}") for number, _ in enumerate(recipe.stages, 1)]
@@ -38,22 +38,19 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
         train(staged, data, folder, resume=True)
     if stages:
         recipe = recipe.after(stages[-1])
-    with joined() as processes:
-        with processes.after_the_first():
-            is_new = not out.exists() or not any(out.iterdir())
-            run = create_run(out, recipe, resume=resume) if processes.first else open_run(out)
-            if run.result_file.is_file():
-                return run
-            torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
-            keep_freed_memory()
-            try:
-                source = prepare(run, data)
-            except PassepartoutError:
-                if is_new:
-                    run.discard()
-                raise
-        Loop(run, source, processes).run_epochs()
-        processes.wait()
+    is_new = not out.exists() or not any(out.iterdir())
+    run = create_run(out, recipe, resume=resume)
+    if run.result_file.is_file():
+        return run
+    torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
+    keep_freed_memory()
+    try:
+        source = prepare(run, data)
+    except PassepartoutError:
+        if is_new:
+            run.discard()
+        raise
+    Loop(run, source).run_epochs()
     return run
 
 
@@ -65,43 +62,34 @@ def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:
 
 
 class Loop:
-    """One run in progress. `settings` are the recipe's unless given."""
+    """One run in progress."""
 
-    def __init__(
-        self,
-        run: Run,
-        source: CaptionSource,
-        processes: Processes | None = None,
-        settings: OptimiserSettings | None = None,
-    ) -> None:
+    def __init__(self, run: Run, source: CaptionSource) -> None:
         self.run, self.source, self.model = run, source, source.model
-        self.processes = processes or Processes()
-        self.settings = settings or run.recipe.optimiser
-        self.engine = Engine(self.model, run.recipe, self.processes)
+        self.settings = run.recipe.optimiser
+        self.engine = Engine(self.model, run.recipe)
         self.optimiser = _optimiser(self.model, self.settings)
         self.counters = Counters()
         self.clock = time.monotonic()
         self.epoch_steps = source.steps
         if run.last_file.is_file():
             self.counters = load_last(run.last_file, self.model, self.optimiser)
-        if self.processes.first:
-            run.cut_log(self.counters.log_size)
+        run.cut_log(self.counters.log_size)
 
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
         done = self.counters.epoch
         remaining, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
-        with self.processes.shown(Progress(remaining, unit="epochs", label=label)) as bar:
+        with Progress(remaining, unit="epochs", label=label) as bar:
             for epoch in range(done, self.settings.epochs):
                 if self._stalled():
                     break
-                for entry in self.source.begin(epoch, self.processes):
-                    self._log(entry)
+                for entry in self.source.begin(epoch):
+                    self.run.log(entry)
                 self.stage = self._stage(epoch)
                 self._epoch(epoch)
                 bar.advance()
-        if self.processes.first:
-            self.run.finish(self._result())
+        self.run.finish(self._result())
 
     def _stalled(self) -> bool:
         """Whether no validation has been better for as long as `run.patience` allows."""
@@ -124,7 +112,7 @@ class Loop:
 
     def _epoch(self, epoch: int) -> None:
         self.model.train()
-        for chunks in self.source.batches(epoch, self.processes):
+        for chunks in self.source.batches(epoch):
             self._step(chunks)
         # A gradient can overflow where the loss does not; damaged weights must not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.model.parameters()):
@@ -132,8 +120,7 @@ class Loop:
         if epoch + 1 == self.settings.epochs:
             self.model.text.conclude()
         self.counters = replace(self.counters, epoch=epoch + 1, seconds=self._seconds())
-        if self.processes.first:
-            self._keep(epoch + 1)
+        self._keep(epoch + 1)
 
     def _keep(self, epoch: int) -> None:
         """Validate and save a checkpoint where they are due."""
@@ -162,12 +149,8 @@ class Loop:
         self.optimiser.step()
         if counters.step % LOG_STEPS == 0:
             losses = {name: round(part.item(), 6) for name, part in parts.items()}
-            self._log({"step": counters.step, "loss": round(loss, 6), **losses, "learning_rate": rate})
+            self.run.log({"step": counters.step, "loss": round(loss, 6), **losses, "learning_rate": rate})
         self.counters = replace(counters, step=counters.step + 1)
-
-    def _log(self, entry: dict[str, object]) -> None:
-        if self.processes.first:
-            self.run.log(entry)
 
     def _stopped(self, why: str) -> TrainingError:
         return TrainingError(

@@ -5,7 +5,7 @@ from multiprocessing import get_context
 
 import torch
 
-from training.loop.distributed import keep_freed_memory
+from index.malloc import keep_freed_memory
 
 FLOATS = 8_000_000  # of 4 bytes: what glibc would take from the kernel, and give back, each time
 PAGES = FLOATS * 4 // resource.getpagesize()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
-from training.loop.distributed import Processes
 from training.loop.engine import Chunk, Engine, cut, uses_bfloat16
 from training.loop.prepare import prepare
 from training.loop.run import create_run
@@ -48,7 +47,7 @@ def chunks(made: Loop, size: int) -> list[Chunk]:
     cut_small = given.optimiser.model_copy(update={"chunk_size": size})
     run = replace(made.run, recipe=given.model_copy(update={"optimiser": cut_small}))
     assert isinstance(made.source, CaptionSource)
-    return next(replace(made.source, run=run).batches(0, Processes()))
+    return next(replace(made.source, run=run).batches(0))
 
 
 def gradients(made: Loop) -> dict[str, Tensor]:
@@ -129,11 +128,9 @@ def test_the_statistics_of_a_backbone_stay_those_of_its_weights(data: Path, tmp_
     assert torch.equal(layer.running_mean, before)  # type: ignore[arg-type]
 
 
-@given(st.integers(1, 100), st.integers(0, 40), st.integers(1, 5))
-def test_the_chunks_of_all_processes_are_the_batch(rows: int, size: int, count: int) -> None:
-    rows = max(rows, count)
-    parts = [cut(rows, size, Processes(number, count)) for number in range(count)]
-    edges = [(part.start, part.stop) for own in parts for part in own]
+@given(st.integers(1, 100), st.integers(0, 40))
+def test_the_chunks_are_the_batch(rows: int, size: int) -> None:
+    edges = [(part.start, part.stop) for part in cut(rows, size)]
     assert edges[0][0] == 0
     assert edges[-1][1] == rows
     assert all(a[1] == b[0] for a, b in pairwise(edges))
@@ -141,9 +138,7 @@ def test_the_chunks_of_all_processes_are_the_batch(rows: int, size: int, count: 
     assert min(sizes) >= 1
     assert max(sizes) - min(sizes) <= 1
     assert not size or max(sizes) <= size
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
-    if size and -(-rows // size) >= count:
-        assert edges == [(part.start, part.stop) for part in cut(rows, size, Processes())]
+    assert size or len(edges) == 1
 
 
 def with_precision(folder: Path, precision: str) -> Recipe:

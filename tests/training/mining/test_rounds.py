@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe, train_until
 from training.data.synthetic import TEXT_SET
-from training.loop.distributed import Processes
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
@@ -152,7 +151,7 @@ def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) ->
     longer = mining(tmp_path, "optimiser.epochs=7")
     shutil.copyfile(run.folder / "recipe.json", out / "recipe.json")
     with pytest.raises(DamagedError, match=r"pseudopairs-5\.safetensors is missing"):
-        prepare(Run(out, longer), data).begin(6, Processes())
+        prepare(Run(out, longer), data).begin(6)
 
 
 def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
@@ -186,7 +185,7 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     before = dict(source.pairs)
     assert source.file == run.pseudopairs_file(5)
     again = prepare(run, copied)
-    again.begin(5, Processes())
+    again.begin(5)
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
 
 
@@ -221,7 +220,7 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     assert all((is_word[:, 0] == is_word[:, 1]).all() for is_word in single), "a word is paired with a word"
     assert any(is_word.any() for is_word in single)
     again = prepare(words, data)
-    again.begin(5, Processes())
+    again.begin(5)
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
 
 

@@ -17,7 +17,6 @@ from index.formats.registry import Source
 from tests.training.tiny import BAG, recipe
 from training.encoders.tiny import write_tiny_xlmr
 from training.export.bundle import export_run
-from training.loop.distributed import Processes
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
@@ -113,7 +112,7 @@ def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
 def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_path: Path) -> None:
     prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
     loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
-    batches = list(prepared.batches(0, Processes()))
+    batches = list(prepared.batches(0))
     loop.stage, model = (0, len(batches)), prepared.model
     model.train()
     changed: list[tuple[bool, bool, bool]] = []
@@ -180,7 +179,7 @@ def _gradient(data: Path, folder: Path, chunk_size: int) -> torch.Tensor:
     run = create_run(folder / "run", given, resume=False)
     loop = Loop(run, prepare(run, data))
     loop.model.train()
-    loop.engine.backward(next(loop.source.batches(0, Processes())))
+    loop.engine.backward(next(loop.source.batches(0)))
     gradient = loop.model.get_parameter("learned.scale.logarithm").grad
     assert gradient is not None
     return gradient

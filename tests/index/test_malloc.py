@@ -7,7 +7,7 @@ import sys
 REQUESTS = """
 import sys, threading
 from pathlib import Path
-from service.malloc import return_freed_memory
+from index.malloc import return_freed_memory
 
 def megabytes():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
