@@ -92,7 +92,8 @@ def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -
     for text, matches in zip(texts, together, strict=True):
         for one, other in zip(translator.sentences([text], "en", "de", k=2)[0], matches, strict=True):
             assert one.score == pytest.approx(other.score, abs=1e-5)
-            assert one.confidence == pytest.approx(other.confidence, abs=1e-4)
+            # Rounded to four places, either way: 0.8614 - 0.8613 is more than 1e-4 in floating point.
+            assert one.confidence == pytest.approx(other.confidence, abs=1.01e-4)
 
 
 def test_several_targets_and_kinds_share_one_batch(translator: Translator) -> None:
