@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import onnxruntime
 import pytest
+from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, WITH_DRAWINGS, recipe
+from training.data.pictures import PictureArchive
 from training.data.synthetic import write_synthetic
 from training.encoders.features import open_session
 from training.encoders.tiny import write_tiny_backbone
@@ -46,6 +49,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def backbone(data: Path) -> Backbone:
     return load_backbone("weights/tiny", data).eval()
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pictures that archives are asked for from here on."""
+    found: list[str] = []
+    decode = PictureArchive.__getitem__
+
+    def noted(archive: PictureArchive, name: str) -> NDArray[np.uint8]:
+        found.append(name)
+        return decode(archive, name)
+
+    monkeypatch.setattr(PictureArchive, "__getitem__", noted)
+    return found
 
 
 @pytest.fixture(scope="session")

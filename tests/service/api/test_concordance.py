@@ -1,22 +1,7 @@
-"""Where words stand in the index, over HTTP."""
+"""Where words stand in the index, over HTTP: what is refused. What is found: tests/service/test_client.py."""
 
 import pytest
 from starlette.testclient import TestClient
-
-
-def test_a_word_is_found_with_its_translations(remembering: TestClient) -> None:
-    answer = remembering.get(
-        "/concordance", params={"text": "the", "source": "en", "target": "de", "count": 1}
-    )
-    assert answer.status_code == 200
-    page = answer.json()
-    (first,) = page["results"]
-    assert (first["text"], first["id"], first["places"]) == ("The dog sleeps.", "en:1", [[0, 3]])
-    assert first["translations"] == {"de": [{"text": "Der Vertrag gilt.", "id": "de:1"}]}
-    more = {"text": "the", "source": "en", "begin": page["next"]}
-    page = remembering.get("/concordance", params=more).json()
-    assert [found["text"] for found in page["results"]] == ["The cat runs."]
-    assert page["next"] is None
 
 
 @pytest.mark.parametrize(

@@ -71,24 +71,17 @@ def test_plain_pictures_are_whole(augmented: AugmentedPictures) -> None:
 
 
 def test_what_is_expected_is_decoded_once_and_is_the_same(
-    augmented: AugmentedPictures, monkeypatch: pytest.MonkeyPatch
+    augmented: AugmentedPictures, decoded: list[str]
 ) -> None:
     before = augmented.views(ROWS, np.random.default_rng(0))
-    seen: list[str] = []
-    decode = PictureArchive.__getitem__
-
-    def noted(archive: PictureArchive, name: str) -> NDArray[np.uint8]:
-        seen.append(name)
-        return decode(archive, name)
-
-    monkeypatch.setattr(PictureArchive, "__getitem__", noted)
+    decoded.clear()
     augmented.expect(ROWS[:2])
     augmented.expect(ROWS)
     after = augmented.views(ROWS, np.random.default_rng(0))
     assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
-    assert sorted(seen) == sorted(augmented.names[row] for row in ROWS)
+    assert sorted(decoded) == sorted(augmented.names[row] for row in ROWS)
     augmented.plain(ROWS)
-    assert len(seen) == 6, "what was used is not kept"
+    assert len(decoded) == 6, "what was used is not kept"
 
 
 def test_a_picture_that_cannot_be_decoded_is_an_error_where_it_is_used(

@@ -38,18 +38,10 @@ class TorchSession:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked(decoded: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """No ONNX; and the pictures that are decoded from here on."""
-    found: list[str] = []
-    decode = PictureArchive.__getitem__
-
-    def noted(archive: PictureArchive, name: str) -> NDArray[np.uint8]:
-        found.append(name)
-        return decode(archive, name)
-
-    monkeypatch.setattr(PictureArchive, "__getitem__", noted)
     monkeypatch.setattr(features, "open_session", lambda backbone, size, threads: TorchSession(backbone))
-    return found
+    return decoded
 
 
 @pytest.fixture

@@ -29,9 +29,12 @@ def tiny(name: str, *more: str) -> Recipe:
     return load_recipe(name, (*TINY, *OWN, *SIZES[name], *more))
 
 
-@pytest.mark.parametrize("name", sorted(SIZES))
-def test_it_becomes_an_encoder_like_any_other(name: str, data: Path, tmp_path: Path) -> None:
-    run = train(tiny(name), data, tmp_path / "run")
+@pytest.fixture(scope="module", params=sorted(SIZES))
+def run(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return train(tiny(request.param), data, tmp_path_factory.mktemp(request.param) / "run")
+
+
+def test_it_becomes_an_encoder_like_any_other(run: Run, data: Path, tmp_path: Path) -> None:
     bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
     encoder = TextEncoder(bundle)
     vectors = encoder.encode(["a red ball", "ein roter Ball", "uma bola vermelha", ""])
@@ -46,8 +49,8 @@ def losses(run: Run) -> set[str]:
     return {name for name in run.recipe.objectives if f'"{name}"' in first}
 
 
-def test_sigurdssons_languages_are_identified_from_their_tokens(data: Path, tmp_path: Path) -> None:
-    run = train(tiny("sigurdsson"), data, tmp_path / "run")
+@pytest.mark.parametrize("run", ["sigurdsson"], indirect=True)
+def test_sigurdssons_languages_are_identified_from_their_tokens(run: Run, data: Path) -> None:
     assert losses(run) == {"cross_modal", "orthogonality"}
     text = load_model(run, data).text
     assert isinstance(text, Adapted)
