@@ -79,14 +79,6 @@ def test_wrong_use_is_one_line(tmp_path: Path, capsys: Capture, words: list[str]
     assert said in fails(capsys, 2, "train", *words, "--out", str(tmp_path / "run"))
 
 
-def test_a_missing_archive_is_wrong_use(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
-    (copy / "photos" / "images.tar").unlink()
-    file = write_recipe(BAG, tmp_path)
-    assert "images.tar is missing" in fails(capsys, 2, *trains(file, copy, tmp_path / "run"))
-
-
 def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mine").write_text("keep")

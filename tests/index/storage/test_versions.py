@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from index.storage.versions import (
     manifest_of,
     next_version,
     open_version,
-    parts_of,
     publish,
     versions,
 )
@@ -54,14 +52,6 @@ def manifest(index_dir: Path) -> IndexManifest:
 
 def folder_of(index: Path) -> Path:
     return index / "versions" / current(index)
-
-
-def test_the_current_version_opens(index_dir: Path) -> None:
-    folder, found = open_version(index_dir)
-    assert folder.name == found.version == current(index_dir)
-    assert versions(index_dir) == [found.version]
-    assert found.model == "tiny@1"
-    assert found.sources("de") == ("en", "pt", "zh", "ar")
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
@@ -166,15 +156,6 @@ def make(index: Path, manifest: IndexManifest, version: str, job: str | None = N
         publish(index, work, manifest.model_copy(update={"version": version, "job": job}))
 
 
-def test_publishing_serves_the_new_version_and_keeps_the_old(tmp_path: Path, manifest: IndexManifest) -> None:
-    make(tmp_path, manifest, "20261120-1")
-    make(tmp_path, manifest, "20261120-2")
-    assert current(tmp_path) == "20261120-2"
-    assert versions(tmp_path) == ["20261120-1", "20261120-2"]
-    assert (tmp_path / "versions" / "20261120-1" / "x").read_text() == "20261120-1"
-    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["LOCK"]
-
-
 def test_ids_count_the_builds_of_a_day_in_numbers(tmp_path: Path) -> None:
     now = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
     assert next_version(tmp_path, now) == "20261120-1"
@@ -182,17 +163,6 @@ def test_ids_count_the_builds_of_a_day_in_numbers(tmp_path: Path) -> None:
         (tmp_path / "versions" / name).mkdir(parents=True)
     assert next_version(tmp_path, now) == "20261120-11"
     assert versions(tmp_path) == ["20261119-30", "20261120-9", "20261120-10"]
-
-
-def test_only_the_parts_of_a_build_that_died_are_kept(tmp_path: Path) -> None:
-    with suppress(KeyboardInterrupt), building(tmp_path) as work:
-        (work / "x").touch()
-        (parts_of(work) / "en.vectors").touch()
-        raise KeyboardInterrupt
-    with building(tmp_path) as work:
-        assert not list(work.iterdir())
-        assert [path.name for path in parts_of(work).iterdir()] == ["en.vectors"]
-    assert [path.name for path in (tmp_path / "work").iterdir()] == ["LOCK"]
 
 
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:

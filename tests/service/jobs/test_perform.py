@@ -105,22 +105,6 @@ def test_a_change_of_a_version_that_is_served_no_longer_is_made_of_the_one_that_
     assert done(record).version == current(place.index) == versions(place.index)[-1]
 
 
-def test_a_change_made_for_one_version_is_not_made_of_another(record: Record, place: Settings) -> None:
-    """Two admins who replace the same sentence: the second is told."""
-    seen = current(place.index)
-    perform(spec(action="replace", sentences=[{"id": "de:1", "text": "Ein Pferd."}]), record, place)
-    made = done(record).version
-    record.key += "+"
-    late = spec(action="replace", sentences=[{"id": "de:1", "text": "Eine Kuh."}])
-    perform(late.model_copy(update={"version": seen}), record, place)
-    assert done(record).state == "failed"
-    assert f"not at version {seen} any more" in str(done(record).reason)
-    assert current(place.index) == made
-    record.key += "+"
-    perform(late.model_copy(update={"version": made}), record, place)
-    assert (done(record).state, done(record).version) == ("succeeded", current(place.index))
-
-
 def test_sentences_dropped_by_cleaning_are_reported(record: Record, place: Settings) -> None:
     twice = [{"id": f"de:{n}", "text": "Der Vertrag gilt."} for n in ("a", "b")]
     perform(spec(action="add", sentences=twice), record, place)
