@@ -9,9 +9,13 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from shutil import copyfileobj
+from typing import IO
 
 from index.errors import CorpusError, UsageError
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
@@ -21,7 +25,7 @@ from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
 
-TAGS_A_TEXT = 60  # more than a paragraph or a row of cells has
+MARKS_A_TEXT, BYTES_A_TEXT = 30, 800  # tags, attributes and entities: more than most paragraphs and rows have
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
 MOST_REPEATED = 4  # times as long as its parts may be what all cells of a sheet say: they share texts
 # A part with texts: its root, the elements of a text, and those of its runs that hold characters.
@@ -46,9 +50,11 @@ class Office(Document):
         written = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(self.packed)) as before, zipfile.ZipFile(written, "w") as after:
             for entry in before.infolist():
-                filled = entry.filename == self.part
-                part = super().content() if filled else _unpacked(before, entry, self.label)
-                after.writestr(entry, part, entry.compress_type)
+                with _opened(before, entry, self.label) as part, after.open(copy(entry), "w") as kept:
+                    if entry.filename == self.part:
+                        kept.write(super().content())
+                    else:
+                        copyfileobj(part, kept)
         return written.getvalue()
 
 
@@ -139,8 +145,8 @@ def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
     return document, [row for row in found if row.text.strip()]
 
 
-def _parts(content: bytes, label: str) -> dict[str, bytes]:
-    """The parts that have texts, by name. Raises CorpusError."""
+def _parts(content: bytes, label: str, longest: int = LONGEST_PARTS) -> dict[str, bytes]:
+    """The parts that have texts, by name, of `longest` bytes together. Raises CorpusError."""
     try:
         packed = zipfile.ZipFile(io.BytesIO(content))
     except (zipfile.BadZipFile, NotImplementedError) as error:
@@ -149,15 +155,23 @@ def _parts(content: bytes, label: str) -> dict[str, bytes]:
         entries = packed.infolist()
         if sum(entry.file_size for entry in entries) > LONGEST_PARTS:
             raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
-        return {
-            entry.filename: _unpacked(packed, entry, label)
+        entries = [
+            entry
             for entry in entries
             if entry.filename in (WORD[0], SHEET[0]) or entry.filename.startswith(SHEETS)
-        }
+        ]
+        if sum(entry.file_size for entry in entries) > longest:
+            raise CorpusError(f"{label}: texts longer than {longest} bytes unpacked: divide it")
+        parts = {}
+        for entry in entries:
+            with _opened(packed, entry, label) as part:
+                parts[entry.filename] = b"".join(iter(partial(part.read, READ_BYTES), b""))
+        return parts
 
 
-def _unpacked(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> bytes:
-    """The bytes of a part, as many as it says at most. Raises CorpusError.
+@contextmanager
+def _opened(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> Iterator[IO[bytes]]:
+    """A part, of as many bytes as it says at most, to be read block by block. Raises CorpusError.
 
     `ZipFile.read` unpacks all that is there before it counts; other methods than deflate always do.
     """
@@ -165,7 +179,7 @@ def _unpacked(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> by
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise zipfile.BadZipFile(f"{entry.filename} is not packed as Office packs")
         with packed.open(entry) as part:
-            return b"".join(iter(partial(part.read, READ_BYTES), b""))
+            yield part
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise _unreadable(label, error) from error
 
@@ -175,8 +189,9 @@ def _unreadable(label: str, error: Exception) -> CorpusError:
 
 
 def check_tags(content: bytes, label: str, most_texts: int) -> None:
-    """Raise UsageError for a file with far more elements than texts, since all of them are held in memory."""
-    if sum(part.count(b"<") for part in _parts(content, label).values()) > TAGS_A_TEXT * most_texts:
+    """Raise UsageError for a file with far more elements or bytes than texts: all are held in memory."""
+    parts = _parts(content, label, BYTES_A_TEXT * most_texts).values()
+    if sum(part.count(mark) for part in parts for mark in b"<=&") > MARKS_A_TEXT * most_texts:
         raise UsageError(f"{label}: more elements than {most_texts} texts need: divide it")
 
 

@@ -1,11 +1,14 @@
 """Requests within the limits that cost as much as they can: their bodies, files, paths and queries."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urlencode
 
+from index.formats.markup.office import MARKS_A_TEXT as OFFICE_MARKS
 from index.formats.registry import MARKS_A_TEXT
 from service import limits
 
@@ -19,6 +22,7 @@ TRANSLATE, JOBS = "/translate", "/admin/jobs"
 PART = b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n'
 END = b"\r\n--b--\r\n"
 TU = b'<tu><tuv xml:lang="en"><seg>'
+LONG_MARK = "\U0001f600"  # a character of four bytes
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ def costly_files() -> Iterator[Costly]:
         "comments.po": b"#\n" * (full // 2),
         "one entry.po": b'msgid "%b"\nmsgstr ""\n' % (b"a" * (full - 100)),
         "flags.po": b"#, %b\n" % b",".join([b"a"] * (full // 2 - 100)) + b'msgid "a"\nmsgstr ""\n',
+        **_packed_files(),
     }
     yield from (file_to_fill(name, content) for name, content in documents.items())
     yield from _longest_files(full, xliff + b"%b" + ends)
@@ -137,6 +142,44 @@ def costly_files() -> Iterator[Costly]:
     long = b"en,de,topic\n" + b"a,b,%b\n" % (b"c" * 800) * (full // 805)
     yield Costly("a board of long topics", "/board?name=a.csv", long, BYTES)
     yield Costly("a board of one cell", "/board?name=a.csv", b'en,de\n"' + b"a" * full, BYTES)
+
+
+def _packed_files() -> dict[str, bytes]:
+    paragraph = "<p><r><t>A dog runs.</t></r></p>"
+    most = OFFICE_MARKS * MOST_TEXTS - 10
+    names = " ".join(f'a{number}=""' for number in range(most - 10))
+    documents = {
+        "tags.docx": "<p/>" * most,
+        "runs.docx": "<p><r><rPr><b/></rPr><t>A dog</t></r></p>" * (most // 9),
+        "attributes.docx": f"<p {names}/>",
+        "wide.docx": f"<p><r><t>{LONG_MARK * 990_000}</t></r></p>",
+        "spaces.docx": paragraph + " " * 3_990_000,
+        "far too long.docx": paragraph + " " * 60_000_000,
+    }
+    files = {
+        name: packed(("word/document.xml", f"<document><body>{body}</body></document>"))
+        for name, body in documents.items()
+    }
+    bomb = bytearray(files["far too long.docx"])
+    size = bomb.rindex(b"PK\x01\x02") + 24
+    bomb[size : size + 4] = (100).to_bytes(4, "little")
+    document = ("word/document.xml", f"<document><body>{paragraph}</body></document>")
+    return files | {
+        "says less.docx": bytes(bomb),
+        "image.docx": packed(document, ("word/media/a.png", "\0" * 60_000_000)),
+        "parts.docx": packed(document, *((f"{number:x}", "") for number in range(35_000))),
+        "strings.xlsx": packed(
+            ("xl/sharedStrings.xml", f"<sst>{'<si><t>A dog</t></si>' * MOST_TEXTS}</sst>")
+        ),
+    }
+
+
+def packed(*parts: tuple[str, str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
+        for name, part in parts:
+            written.writestr(name, part)
+    return file.getvalue()
 
 
 def _longest_files(full: int, xliff: bytes) -> Iterator[Costly]:
