@@ -85,21 +85,17 @@ def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) 
     help="The languages that it is for, such as en,de. [default: those of its model card]",
 )
 @click.option("--name", help="The bundle's name. [default: that of its folder]")
-@click.option("--version", "version", default="1", show_default=True)
 @click.option("--licence", help="The licence of the weights. [default: that of its model card]")
 @click.option(
     "--prefix", help='Text that it wants before every text, such as "query: ". [default: its default prompt]'
 )
-@click.option("--max-tokens", type=click.IntRange(1, 65536), help="[default: as its files say]")
 def import_(
     source: Path,
     out: Path,
     languages: tuple[str, ...],
     name: str | None,
-    version: str,
     licence: str | None,
     prefix: str | None,
-    max_tokens: int | None,
 ) -> None:
     """Turn SOURCE, a folder as sentence-transformers or transformers write it, into an encoder bundle.
 
@@ -107,7 +103,7 @@ def import_(
     """
     from training.export.imported import Overrides, import_encoder
 
-    overrides = Overrides(name, version, languages, licence, prefix, max_tokens)
+    overrides = Overrides(name, languages, licence, prefix)
     bundle = import_encoder(source, out, overrides)
     manifest = bundle.manifest
     known = listed(manifest.languages)

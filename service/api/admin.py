@@ -19,7 +19,7 @@ from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, Settin
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, invalid
 from service.jobs import UnreachableError
 from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
@@ -36,7 +36,7 @@ from service.schemas.jobs import (
     Version,
     Versions,
 )
-from service.schemas.problems import ERRORS_SHOWN, FieldError
+from service.schemas.problems import ERRORS_SHOWN
 
 # What the middleware has checked already: for the description alone.
 ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
@@ -142,23 +142,23 @@ async def cancel(job_id: JobId, jobs: JobsNow) -> Job:
 def _check_options(options: UploadOptions, engine: Engine) -> None:
     """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
     if not options.name and not options.format:
-        raise _invalid("name", "name is missing: give the name of the file, or its format")
+        raise invalid("name", "name is missing: give the name of the file, or its format")
     try:
         form, language = format_of_upload(options), options.language
     except CorpusError as error:
-        raise _invalid("name", f"name: {error}") from None
+        raise invalid("name", f"name: {error}") from None
     if language is not None and engine.languages.find(language) != language:
         unknown = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [unknown])
     if language is None and form is not None and form.name == "txt":
-        raise _invalid("language", "language is missing: text does not say which language it is in")
+        raise invalid("language", "language is missing: text does not say which language it is in")
     if options.columns is not None:
         try:
             columns_of(options.columns)
         except UsageError as error:
-            raise _invalid("columns", f"columns: {error}") from None
+            raise invalid("columns", f"columns: {error}") from None
         if form is None or not form.table:
-            raise _invalid("columns", "columns: only tables have some: leave columns out")
+            raise invalid("columns", "columns: only tables have some: leave columns out")
 
 
 async def _check(body: Request, engine: Engine, spool: Spool) -> None:
@@ -176,7 +176,7 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
         uploads = await asyncio.to_thread(lambda: [spool.find(upload) for upload in body.uploads])
         fields = [f"uploads[{number}]" for number, upload in enumerate(uploads) if upload is None]
         if fields:
-            raise _invalid(fields[0], f"{fields[0]} is no upload that waits")
+            raise invalid(fields[0], f"{fields[0]} is no upload that waits")
 
 
 async def _serve_result(manager: IndexManager, job: Job) -> None:
@@ -197,10 +197,6 @@ def _existing(job: Job | None) -> Job:
     if job is None:
         raise ProblemError(ProblemType.NOT_FOUND, "there is no such job: GET /admin/jobs lists the latest")
     return job
-
-
-def _invalid(field: str, message: str) -> ProblemError:
-    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])
 
 
 def _version(manifest: IndexManifest) -> Version:

@@ -22,8 +22,7 @@ from service import limits
 from service.api.dependencies import EngineNow
 from service.engine.engine import Engine
 from service.http.bodies import A_FILE
-from service.http.problems import ProblemError, ProblemType, overloaded
-from service.schemas.problems import FieldError
+from service.http.problems import ProblemError, ProblemType, invalid, overloaded
 from service.schemas.responses import Board, BoardPhrase
 
 router = APIRouter()
@@ -67,7 +66,7 @@ async def find(
     """
     _check(engine, [("source", source), *(("target", code) for code in target or ())])
     if text is not None and not clean(text):
-        raise _invalid("text", "text is empty: give a word or phrase")
+        raise invalid("text", "text is empty: give a word or phrase")
     every = target or engine.translator.sentence_indexes
     codes = [code for code in dict.fromkeys(every) if code != source]
 
@@ -103,7 +102,7 @@ async def board(
     Its first row names a column for each language by its code, and perhaps `topic`, `pictogram`, `reviewed`.
     """
     if suffix_of(name) not in BOARD_SUFFIXES:
-        raise _invalid("name", f"name must end in {', '.join(BOARD_SUFFIXES)}: save the table so")
+        raise invalid("name", f"name must end in {', '.join(BOARD_SUFFIXES)}: save the table so")
     places: asyncio.Semaphore = request.app.state.file_places
     if places.locked():
         raise overloaded()
@@ -112,7 +111,7 @@ async def board(
         try:
             return await engine.run_slow(partial(_board, content, name))
         except (CorpusError, UsageError) as error:
-            raise _invalid("body", str(error)) from None
+            raise invalid("body", str(error)) from None
         except OSError:
             raise ProblemError(ProblemType.DISK_FULL) from None
 
@@ -145,10 +144,6 @@ def _board(content: bytes, name: str) -> Response:
         raise CorpusError(f"{name}: its first row must name columns for two languages, such as en and de")
     board = Board(languages=languages, phrases=list(found.values()))
     return Response(board.model_dump_json(), media_type="application/json")
-
-
-def _invalid(field: str, message: str) -> ProblemError:
-    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])
 
 
 def _check(engine: Engine, named: Iterable[tuple[str, str]]) -> None:

@@ -26,8 +26,7 @@ from service.engine.engine import Engine
 from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
-from service.http.problems import ProblemError, ProblemType, overloaded
-from service.schemas.problems import FieldError
+from service.http.problems import ProblemError, ProblemType, invalid, overloaded
 from service.schemas.responses import TranslatedFile
 from service.settings import Settings
 
@@ -92,7 +91,7 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
         check_body_key(request, fields.get("api_key"))
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
-            raise _invalid("file", "file is missing: send a file with its name")
+            raise invalid("file", "file is missing: send a file with its name")
         name, content = file.filename, await file.read()
     source, target = _languages(fields, engine)
     try:
@@ -100,7 +99,7 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
     except UnknownLanguageError as error:
         raise ProblemError(ProblemType.UNKNOWN_LANGUAGE, str(error)) from None
     except UsageError as error:
-        raise _invalid("file", str(error)) from None
+        raise invalid("file", str(error)) from None
     try:
         kept = await asyncio.to_thread(open_files(settings).put, filled, suffix_of(name))
     except OSError:
@@ -193,7 +192,3 @@ async def _matches(
         for place, remembered in zip(batch, await engine.remember(texts, source, target), strict=True):
             matches[place] = remembered
     return matches
-
-
-def _invalid(field: str, message: str) -> ProblemError:
-    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])

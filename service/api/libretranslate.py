@@ -37,8 +37,8 @@ from service.api.validation import check_texts
 from service.engine.engine import Engine
 from service.http.access import check_body_key
 from service.http.bodies import read_fields, validation_error
-from service.http.problems import ProblemError, ProblemType, brief
-from service.schemas.problems import Failure, FieldError
+from service.http.problems import brief, invalid
+from service.schemas.problems import Failure
 from service.settings import Settings
 
 FAILURES: dict[int | str, dict[str, Any]] = {"default": {"model": Failure, "description": "What went wrong."}}
@@ -135,9 +135,7 @@ def _check(body: TranslateRequest, settings: Settings) -> None:
     limit = limits.MAX_K - 1
     if body.alternatives > limit:
         message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
-        raise ProblemError.of_fields(
-            ProblemType.INVALID_REQUEST, [FieldError(field="alternatives", message=message, limit=limit)]
-        )
+        raise invalid("alternatives", message, limit)
     choices = Choices(target=[body.target], k=body.alternatives + 1)
     check_texts("q", body.q, choices, settings.max_characters)
 

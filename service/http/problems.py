@@ -134,6 +134,12 @@ def brief(number: float) -> str:
     return text if len(text) <= LONGEST_NUMBER else f"{text[:LONGEST_NUMBER]}..."
 
 
+def invalid(field: str, message: str, limit: int | None = None) -> ProblemError:
+    """The problem of a request with a field that is not allowed, or beyond its limit."""
+    error = FieldError(field=field, message=message, limit=limit)
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
+
+
 def overloaded() -> ProblemError:
     """The problem of a request refused because too many are waiting: 503 with Retry-After."""
     return ProblemError(ProblemType.OVERLOADED, headers={"Retry-After": str(RETRY_AFTER)})

@@ -43,6 +43,7 @@ OFFLINE_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 DEFAULT_MAX_TOKENS, UNLIMITED_TOKENS = 512, 1 << 20  # tokenizers without a limit state a higher number
 EXAMPLE_TOKEN = 5  # any that is no padding
 CALIBRATION_SEED = 0
+VERSION = "1"  # of the bundle: an encoder that changes gets another name
 MASK_TEST_TEXTS = (
     "A dog runs.",
     "Two children in red coats are building a snowman in front of the old school.",
@@ -72,11 +73,9 @@ class Overrides:
     """What the user states about an encoder, instead of its files; None and () mean as in the files."""
 
     name: str | None = None
-    version: str = "1"
     languages: Sequence[str] = ()
     licence: str | None = None
     prefix: str | None = None
-    max_tokens: int | None = None
 
 
 def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
@@ -105,11 +104,11 @@ def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
     try:
         manifest = BundleManifest(
             name=_plain_name(overrides.name or source.resolve().name),
-            version=overrides.version,
+            version=VERSION,
             licence=licence,
             languages=languages,
             dimension=dimension,
-            max_tokens=overrides.max_tokens or limit,
+            max_tokens=limit,
             punctuation=True,
             prefix=prompt if overrides.prefix is None else overrides.prefix,
             recipe=Origin(name=source.resolve().name, sha256=sha256(weights)),
