@@ -69,7 +69,7 @@ class Backbone(nn.Module):
     def train(self, mode: bool = True) -> Self:
         """Train or evaluate; batch normalisation keeps the statistics that came with the weights.
 
-        So a picture's features don't depend on its batch, however that is cut into chunks and processes.
+        So a picture's features don't depend on its batch, however that is cut into chunks.
         """
         super().train(mode)
         for module in self.modules():
