@@ -49,6 +49,7 @@ class Office(Document):
             return self.packed
         written = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(self.packed)) as before, zipfile.ZipFile(written, "w") as after:
+            after.comment = before.comment
             for entry in before.infolist():
                 with _opened(before, entry, self.label) as part, after.open(copy(entry), "w") as kept:
                     if entry.filename == self.part:
