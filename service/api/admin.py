@@ -42,6 +42,7 @@ from service.schemas.problems import ERRORS_SHOWN
 ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
+VERSIONS_LISTED = 100  # each change makes one
 RETRY_AFTER = 5  # seconds, where Redis does not answer
 Result = TypeVar("Result")
 JobId = Annotated[str, Path(description="The id that the job was given.")]
@@ -73,10 +74,11 @@ async def upload(
 
 @router.get("/versions", summary="List the versions of the index")
 async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
-    """List the versions that a rollback can serve again, the newest first. `gc` deletes old ones."""
+    """List the latest 100 versions that a rollback can serve again, newest first. `gc` deletes old ones."""
 
     def read() -> Versions:
-        folders = [settings.index / VERSIONS / name for name in versions(settings.index)[::-1]]
+        latest = versions(settings.index)[: -VERSIONS_LISTED - 1 : -1]
+        folders = [settings.index / VERSIONS / name for name in latest]
         manifests = [read_manifest(folder, IndexManifest, "a version of an index") for folder in folders]
         served = engine.translator.version
         return Versions(current=current(settings.index), served=served, versions=[*map(_version, manifests)])
