@@ -65,8 +65,11 @@ def chunks(count: int) -> Iterator[bytes]:
         yield b"x" * 100
 
 
-def test_of_many_versions_the_latest_are_listed(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_versions_the_latest_are_listed(
+    make_client: ClientFactory, redis: RedisServer, index_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each change makes one."""
+    client = make_client(admin_keys=ADMINS, jobs_url=redis.url, index=index_dir)
     monkeypatch.setattr("service.api.admin.versions", lambda index: 150 * versions(index))
     assert len(client.get("/admin/versions", headers=HEADERS).json()["versions"]) == 100
 
