@@ -36,3 +36,12 @@ def test_numbers_are_the_same_in_figures_and_in_words(features: Features) -> Non
     assert features.numbers_of(0) == features.numbers_of(1) == Counter()
     assert number_codes("20", ["20"], "en") == number_codes("zwanzig", ["zwanzig"], "de") == Counter({20: 1})
     assert number_codes("12:30", words_of("12:30", "en"), "en") != number_codes("12:31", (), "en")
+
+
+def test_one_after_the_other(features: Features) -> None:
+    both = Features.of([TEXTS], VOCABULARY, "en").followed(features)
+    assert len(both) == 2 * len(TEXTS)
+    for row in range(len(TEXTS)):
+        first, second = (both.words_of(np.array([place])).ids.tolist() for place in (row, row + len(TEXTS)))
+        assert first == second
+        assert both.numbers_of(row) == both.numbers_of(row + len(TEXTS))
