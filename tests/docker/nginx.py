@@ -31,15 +31,21 @@ def local_configuration(port: int, services: Sequence[int], folder: Path) -> str
 
 
 @contextlib.contextmanager
-def reverse_proxy(folder: Path, *services: int, patience: int = 20) -> Iterator[int]:
+def reverse_proxy(
+    folder: Path, *services: int, patience: int = 20, limits_rates: bool = False
+) -> Iterator[int]:
     """The port of the reverse proxy before services at these ports; its log is FOLDER/nginx.log.
 
-    `patience`: seconds that a service may take to answer.
+    `patience`: seconds that a service may take to answer. `limits_rates`: with the limit that the
+    configuration shows as a comment.
     """
     folder.mkdir(exist_ok=True)
     configuration, port, log = folder / "nginx.conf", free_port(), folder / "nginx.log"
     text = local_configuration(port, services, folder)
     assert "proxy_read_timeout 20s;" in text
+    assert "# limit_req " in text
+    if limits_rates:
+        text = text.replace("# limit_req", "limit_req")
     configuration.write_text(text.replace("read_timeout 20s;", f"read_timeout {patience}s;"), "utf-8")
     user = ["-g", "user root;"] if os.geteuid() == 0 else []  # else its workers could not read the folder
     command = [tool("nginx"), "-c", str(configuration), *user]

@@ -16,6 +16,7 @@ import pytest
 from service import limits
 from service.settings import Settings
 from tests.docker.nginx import reverse_proxy
+from tests.service.server import serving
 
 REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
 JSON = b"Content-Type: application/json\r\n"
@@ -281,3 +282,20 @@ def test_its_log_has_nothing_of_a_request(tmp_path: Path) -> None:
         assert exchange(port, post(path=b"/translate/sentence?api_key=secret"))[0][0] == 503
         exchange(port, post(b"x" * (1 << 20), path=b"/translate?q=secret"))
     assert "secret" not in (tmp_path / "nginx.log").read_text("utf-8")
+
+
+def test_a_rate_counts_what_does_not_parse_and_what_has_no_key(index_dir: Path, tmp_path: Path) -> None:
+    requests = [
+        post(b"{"),
+        post(path=b"/nowhere"),
+        HOSTILE["job without a key"],
+        post(b"=%", path=b"/detect"),
+    ]
+    with serving(index_dir) as (address, *_):
+        service = int(address.rpartition(":")[2])
+        with reverse_proxy(tmp_path / "nginx", service, limits_rates=True) as port:
+            statuses = [exchange(port, request)[0][0] for request in requests * 10]
+            assert exchange(port, post())[0][0] == 429
+
+    assert 429 not in statuses[:4]
+    assert 429 in statuses

@@ -11,7 +11,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.languages import languages
 
 MODELS = Path(__file__).resolve().parents[3] / "models"
-LARGEST = 20_000_000  # bytes
+LARGEST = 32_000_000  # bytes
 # The 52 languages of Globetrotter (Surís et al. 2022, footnote 1).
 GLOBETROTTER = re.findall(
     r"[\w-]+",
