@@ -397,7 +397,10 @@ class Translator:
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else self._gloss(index, row, memory),
-                    differs=with_contrasts(
+                    # What the corpus itself says for the very text lacks nothing of it.
+                    differs=NO_DIFFERENCES
+                    if likeness and likeness.similarity == 1
+                    else with_contrasts(
                         differs[place], contrasts.get(before, ()), asked.bare[question], text
                     ),
                     penalties=penalties,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.answers.answer import Answers, Original
+from index.answers.answer import Answers, Differs, Original
 from index.answers.memory import MIN_SIMILARITY, THE_VERY_TEXT, Comparison, Likeness
 from index.answers.translator import Translator
 from index.build.build_index import build_index
@@ -46,7 +46,7 @@ def ask(index: Path, text: str, k: int = 3) -> Answers:
 def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
     first, *others = ask(memory, ENGLISH[-1])
     assert first.text == GERMAN[len(ENGLISH) // 2]
-    assert (first.match, first.similarity) == ("exact", 1)
+    assert (first.match, first.similarity, first.differs) == ("exact", 1, Differs())
     assert first.original == Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}")
     assert (first.confidence, first.metadata["by"], first.metadata["file"]) == (1.0, "ANNA", "m.tsv")
     assert others[0].text == GERMAN[-1]
