@@ -119,9 +119,8 @@ def locked(index: Path) -> Iterator[Path]:
                 ) from None
             yield work
     except (OSError, sqlite3.Error) as error:
-        first = (
-            error.args[0][0][-1] if isinstance(error, shutil.Error) else error
-        )  # of all that it has copied
+        # shutil lists what it could not copy, each with its reason.
+        first = error.args[0][0][-1] if isinstance(error, shutil.Error) else error
         raise BundleError(f"{index}: stopped ({first}): free space or rights, then repeat it") from error
 
 

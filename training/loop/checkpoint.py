@@ -1,4 +1,4 @@
-"""Checkpoints as safetensors: a model, its optimiser, the random state and a run's counters. No pickles."""
+"""Checkpoints as safetensors: a model, its optimiser and a run's counters. No pickles."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from index.errors import DamagedError
 from index.storage.files import fsync
 
-MODEL, OPTIMISER, RANDOM = "model.", "optimiser.", "random."
+MODEL, OPTIMISER = "model.", "optimiser."
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,6 @@ def save_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, co
     tensors = _prefixed(MODEL, model.state_dict())
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= _prefixed(f"{OPTIMISER}{number}.", state)
-    tensors[f"{RANDOM}cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors[f"{RANDOM}cuda"] = torch.cuda.get_rng_state()
     _write(file, tensors, counters)
 
 
@@ -46,20 +43,17 @@ def save_best(file: Path, model: nn.Module, counters: Counters) -> None:
 
 
 def load_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> Counters:
-    """Restore model, optimiser and random state in place."""
+    """Restore model and optimiser in place. What is drawn depends on seed, epoch and batch alone."""
     tensors, counters = _read(file)
     _restore_model(file, model, tensors)
-    if f"{RANDOM}cpu" not in tensors:
-        raise DamagedError(f"{file} holds a model without its optimiser and random state; train anew")
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(OPTIMISER):
             number, key = name.removeprefix(OPTIMISER).split(".", 1)
             state.setdefault(int(number), {})[key] = tensor
+    if not state:
+        raise DamagedError(f"{file} holds a model without its optimiser; train anew")
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
-    torch.set_rng_state(tensors[f"{RANDOM}cpu"])
-    if torch.cuda.is_available() and f"{RANDOM}cuda" in tensors:
-        torch.cuda.set_rng_state(tensors[f"{RANDOM}cuda"])
     return counters
 
 

@@ -5,7 +5,7 @@
     tokenizer.json        the vocabulary learned from its captions
     picture_space.safetensors  where its texts lie among pictures, in a whitened space (a bundle's file)
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
-    last.safetensors      everything needed to continue: model, optimiser, random state, counters
+    last.safetensors      everything needed to continue: model, optimiser, counters
     pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, if the recipe mines
     best.safetensors      the model with the best validation so far
     result.json           written at the end: measures and time; its presence says the run is complete

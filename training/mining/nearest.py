@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-import index.vectors.faiss  # noqa: F401 (sets FAISS's BLAS threshold: a round must not depend on other imports)
+from index.vectors.faiss import FLAT_ROWS  # which sets FAISS's BLAS threshold, too
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
-FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 TRAINING_ROWS = 20_000  # that an index is learned from
 LIST_SHARE = 16  # a search reads one in so many lists
 REFINED = 6  # candidates compared exactly, for each neighbour to be found

@@ -19,8 +19,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from index.encoder.vectors import unit
+from index.vectors.faiss import FLAT_ROWS
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
-from training.mining.nearest import FLAT_ROWS, Nearest, nearest_of
+from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, WordTranslations, word_vectors
 
 Vectors = NDArray[np.float32]
