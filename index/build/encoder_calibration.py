@@ -1,6 +1,6 @@
 """Fits the confidence that comes with an encoder on text whose right answers are known."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from zlib import crc32
@@ -8,15 +8,23 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, joined
+from index.answers.evidence import word_candidates
+from index.answers.word_index import WordIndex, fold
+from index.build.calibration import fit_choice
 from index.build.probes import dictionary, everyday, reworded, scenes, shortened
 from index.confidence.models import Model, Models, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.vectors.neighbourhoods import csls
+from index.vectors.faiss import FaissIndex
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
+from index.words.contexts import Contexts, occurrences
+from index.words.vocabulary import by_frequency, count_words, training_words
 
 POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
 MAX_PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 ENGLISH = "en"
+WORD = ("cosine", "score", "gap", "shortfall", "rarer")  # what the model of words weighs
 Columns = dict[str, NDArray[np.float64]]
 
 
@@ -104,36 +112,55 @@ def top_answers(similarities: NDArray[np.floating], answerable: bool) -> tuple[C
 
 
 def calibrate_words(encoder: TextEncoder) -> Model:
-    """Ask half of the words of each dictionary of corpora/dictionary, in both directions."""
-    answers = []
-    for source, target, entries in dictionary():
-        answers.append(_top_words(encoder, source, target, entries))
-        answers.append(_top_words(encoder, target, source, [(other, word) for word, other in entries]))
-    return _fitted(answers)
+    """Ask half of the words of each dictionary of corpora/dictionary, in both directions.
+
+    Of an index of the lines of corpora/everyday: words whose sentences an index has are found more surely
+    than words alone, among all words of their language and not only among a dictionary's.
+    """
+    found = list(dictionary())
+    indexes = _word_indexes(
+        encoder, sorted({code for source, target, _ in found for code in (source, target)})
+    )
+    tables = []
+    for source, target, entries in found:
+        tables.append(_answered_words(indexes[source], indexes[target], entries))
+        tables.append(_answered_words(indexes[target], indexes[source], [pair[::-1] for pair in entries]))
+    return fit_choice(joined(tables), WORD)
 
 
-def _top_words(
-    encoder: TextEncoder, source: str, target: str, entries: Sequence[tuple[str, str]]
-) -> tuple[Columns, NDArray[np.bool_]]:
-    """The evidence of the best answers to words among the translations of a dictionary; which are right."""
+def _word_indexes(encoder: TextEncoder, codes: Sequence[str]) -> dict[str, WordIndex]:
+    """The words of languages as an index of the lines of corpora/everyday has them."""
+    counts, vectors = {}, {}
+    for code in codes:
+        lines = everyday(code)
+        words = training_words(encoder.bundle, code) + Counter(count_words(lines, code))
+        counts[code] = {word: words[word] for word in by_frequency(words)}
+        contexts, of_lines = Contexts(len(words), encoder.dimension), encoder.encode(lines, language=code)
+        for _, rows, texts in occurrences([lines], list(counts[code]), code):
+            contexts.add(rows, texts, of_lines)
+        vectors[code] = contexts.mixed(encoder.word_vectors(list(counts[code]), code))
+    indexes = {code: FaissIndex.of(own) for code, own in vectors.items()}
+    found = {}
+    for code, own in counts.items():
+        others = [other for other in codes if other != code]
+        nearest = [indexes[other].search(vectors[code], CSLS_NEIGHBOURS, batched=True)[0] for other in others]
+        means = np.column_stack([neighbourhood_means(cosines) for cosines in nearest])
+        found[code] = WordIndex(code, encoder, indexes[code], list(own), list(own.values()), means, others)
+    return found
+
+
+def _answered_words(asked: WordIndex, index: WordIndex, entries: Sequence[tuple[str, str]]) -> Candidates:
+    """The answers to words of a dictionary that has a translation in the index, with the column `right`."""
     translations: dict[str, set[str]] = defaultdict(set)
     for word, translation in entries:
-        translations[word].add(translation)
-    words, answers = list(translations), sorted({answer for _, answer in entries})
-    similarities = encoder.word_vectors(words, source) @ encoder.word_vectors(answers, target).T
-    scores = csls(similarities)
-    asked = np.array([row for row, word in enumerate(words) if crc32(word.encode()) % 2 == 0], np.int64)
-    order = np.argsort(-scores[asked], axis=1)
-    best, second = order[:, 0], order[:, 1]
-    columns = {
-        "cosine": similarities[asked, best],
-        "score": scores[asked, best],
-        "gap": scores[asked, best] - scores[asked, second],
-        "shortfall": scores[asked, best] - scores[:, best].max(axis=0),
-    }
-    pairs = zip(asked.tolist(), best.tolist(), strict=True)
-    right = [answers[column] in translations[words[row]] for row, column in pairs]
-    return columns, np.array(right, bool)
+        if translation in index and crc32(word.encode()) % 2 == 0:
+            translations[fold(word)].add(fold(translation))
+    words = list(translations)
+    table = word_candidates(words, asked.rows_of(words), asked, index, ANSWERS_CONSIDERED)
+    pairs = zip(table["question"].tolist(), table["row"].tolist(), strict=True)
+    right = [index.text(row) in translations[words[question]] for question, row in pairs]
+    table.columns["right"] = np.array(right, bool)
+    return table
 
 
 def _fitted(answers: Sequence[tuple[Columns, NDArray[np.bool_]]]) -> Model:

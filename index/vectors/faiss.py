@@ -83,6 +83,13 @@ class FaissIndex:
             raise DamagedError(f"{path}: FAISS cannot search it: build the index again") from error
         return opened
 
+    @classmethod
+    def of(cls, vectors: Vectors) -> "FaissIndex":
+        """An index in memory that compares all of its (n, d) vectors."""
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(vectors)
+        return cls(index)
+
     def __len__(self) -> int:
         return int(self._index.ntotal)
 

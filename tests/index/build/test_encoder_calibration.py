@@ -1,10 +1,15 @@
+from pathlib import Path
+from zlib import crc32
+
 import numpy as np
 import pytest
 
 from index.build import encoder_calibration as calibration
-from index.build.encoder_calibration import calibrate_sentences, top_answers
+from index.build.encoder_calibration import calibrate_sentences, calibrate_words, top_answers
 from index.confidence.models import Model
+from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
+from tests.bundles import lexicon, make_bundle, sentences
 
 
 def vectors(noise: float, n: int = 120, languages: int = 2, seed: int = 0) -> dict[str, Vectors]:
@@ -58,3 +63,21 @@ def test_sets_count_together_and_one_of_many_languages_does_not_outweigh(
     assert calibrate_sentences([one, many], seed=0).n == 2 * 2 * 60 + 30 * 2 * 40
     monkeypatch.setattr(calibration, "MAX_PAIRS", 7)
     assert calibrate_sentences([one, many], seed=0).n == 2 * 2 * 60 + 7 * 2 * 40
+
+
+def test_words_are_asked_as_an_index_of_everyday_sentences_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = TextEncoder(make_bundle(tmp_path / "b"))
+    monkeypatch.setattr(calibration, "everyday", lambda code: sentences(code)[::7])
+    english, german = ([concept[code] for concept in lexicon()] for code in ("en", "de"))
+    chances = []
+    for translations in (german, german[1:] + german[:1]):  # right, then wrong
+        entries = [*zip(english, translations, strict=True), ("moon", "mond")]
+        monkeypatch.setattr(calibration, "dictionary", lambda found=entries: [("en", "de", found)])
+        fitted = calibrate_words(encoder)
+        # Half of the words, whose likeliest answers were chosen; no sentence has a moon.
+        assert fitted.n == sum(crc32(word.encode()) % 2 == 0 for word in (*english, *german))
+        chances.append(fitted.probability({name: np.zeros(1) for name in calibration.WORD}))
+    assert chances[0] > 0.9
+    assert chances[1] < 0.1
