@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import click
 
-from benchmarks.servers import SENTENCE, Process, free_port, is_ready, memory, serving
+from benchmarks.servers import SENTENCE, is_ready, kill, memory, redis, serving
 from benchmarks.service_load import drive
 from tests.docker.nginx import reverse_proxy
 from tests.service.http.costly import Costly, costly_files, costly_queries, costly_requests, translation
@@ -163,13 +163,6 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > end
 
 
-def kill(process: Process) -> None:
-    """Kill a process and all that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
 def killed_or_done(command: Sequence[str], seconds: float) -> bool:
     """Run a command for so long at most; whether it ended by itself."""
     process = subprocess.Popen(
@@ -281,30 +274,10 @@ def remove(path: Path, _: random.Random) -> None:
     path.unlink()
 
 
-@contextlib.contextmanager
-def redis(stage: Stage) -> Iterator[tuple[str, Process]]:
-    """A Redis server of one's own: its address and process."""
-    port = free_port()
-    options = ["--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(stage.folder)]
-    process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        wait_for(lambda: redis_answers(port), 30, "Redis")
-        yield f"redis://127.0.0.1:{port}", process
-    finally:
-        kill(process)
-
-
-def redis_answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
-        connection.sendall(b"PING\r\n")
-        return connection.recv(16).startswith(b"+PONG")
-    return False
-
-
 def redis_lost(stage: Stage) -> str:
     """Redis frozen (SIGSTOP), then killed (-9)"""
     told = []
-    with redis(stage) as (url, process), serving(stage.index, PASSEPARTOUT_REDIS_URL=url) as (port, _):
+    with redis(stage.folder) as (url, process), serving(stage.index, PASSEPARTOUT_REDIS_URL=url) as (port, _):
         ask(stage, port).check()
         process.send_signal(signal.SIGSTOP)
         told.append(f"frozen: {ask(stage, port).check()}")

@@ -3,12 +3,13 @@
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -93,6 +94,37 @@ def empty(answer: bytes, workers: int = 1) -> Iterator[int]:
         command = [sys.executable, "-m", "uvicorn", "benchmarks.empty:app", *options]
         with running(command, {"ANSWER": str(file)}, port):
             yield port
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[tuple[str, Process]]:
+    """A Redis server of one's own, with its files in a folder: its address and process."""
+    port = free_port()
+    options = ["--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not _redis_answers(port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise click.ClickException("Redis does not answer")
+            time.sleep(0.05)
+        yield f"redis://127.0.0.1:{port}", process
+    finally:
+        kill(process)
+
+
+def _redis_answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+        connection.sendall(b"PING\r\n")
+        return connection.recv(16).startswith(b"+PONG")
+    return False
+
+
+def kill(process: Process) -> None:
+    """Kill a process and all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 @contextmanager

@@ -1,19 +1,17 @@
 """Maintenance of an index, files and Milvus alike: verify a version, serve another, remove old ones."""
 
-import os
 from pathlib import Path
 
 from index.encoder.bundle import open_index_encoder
-from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import (
     COLLECTIONS,
-    VERSIONS,
     clear_work,
     current,
     locked,
     manifest_of,
     open_version,
+    remove_versions,
     serve,
     version_before,
     versions,
@@ -52,11 +50,7 @@ def collect(index: Path, keep: int = 2) -> list[str]:
     served = current(index)
     with locked(index) as work:
         old = [name for name in versions(index)[: -keep or None] if name != served]
-        for name in old:
-            # Atomic, so that no version ever exists in part; the next removal finishes a killed one.
-            os.rename(index / VERSIONS / name, work / name)
-        if old:
-            fsync(index / VERSIONS)
+        remove_versions(index, work, old)
         removed = clear_work(work)
         if not (work / COLLECTIONS).exists():
             return removed

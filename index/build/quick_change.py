@@ -2,12 +2,14 @@
 
 LANG.faiss stays; the vectors of added and replaced sentences are in LANG.added.faiss, which is searched with
 it (vectors/segments.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay as
-they were measured until the next build or change of many sentences, which merges all.
+they were measured until the next build or change of many sentences, which merges all. Each change makes a
+version, and removes older ones that such changes made: there may be hundreds a day.
 """
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,12 +27,23 @@ from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.errors import OutdatedError
+from index.errors import BundleError, OutdatedError
 from index.formats.sentence import Sentence
 from index.storage.groups import write_groups
 from index.storage.index_manifest import IndexManifest, LanguageEntry, Segment
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table, strings
-from index.storage.versions import DETECTOR, building, current, made_by, next_version, publish
+from index.storage.versions import (
+    DETECTOR,
+    VERSIONS,
+    building,
+    current,
+    made_by,
+    manifest_of,
+    next_version,
+    publish,
+    remove_versions,
+    versions,
+)
 from index.text.identification import Detector
 from index.text.normalisation import clean
 from index.vectors.faiss import write_faiss
@@ -38,6 +51,8 @@ from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.segments import ADDED, Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
+KEPT_CHANGES = 10  # latest versions that a change leaves, and those of the last RECENT_SECONDS: a job
+RECENT_SECONDS = 600  # that is begun again looks for the version that it made
 NEAR_SOUGHT = 8  # sentences among which a duplicate is sought: its vector is the same
 
 Added = Mapping[str, Sequence[tuple[str, Sentence]]]  # language -> (file, sentence)
@@ -103,7 +118,18 @@ def change_quickly(
             "languages": entries,
             "skipped": {**manifest.skipped, **corpus.skipped},
         }
-        return publish(index, work, manifest.model_copy(update=update), manifest)
+        made = publish(index, work, manifest.model_copy(update=update), manifest)
+        remove_versions(index, work.parent, list(_superseded(index, time.time() - RECENT_SECONDS)))
+        return made
+
+
+def _superseded(index: Path, before: float) -> Iterator[str]:
+    """The versions that quick changes made before a time, but for the latest and the one served."""
+    for name in versions(index)[:-KEPT_CHANGES]:
+        if name != current(index) and (index / VERSIONS / name).stat().st_mtime < before:
+            with suppress(BundleError):  # a damaged one is left to `index gc`
+                if any(entry.segment for entry in manifest_of(index, name).languages.values()):
+                    yield name
 
 
 class _Change:

@@ -9,6 +9,7 @@ The protocol, in the order of what a build does:
 4. Publish: write manifest.json with the SHA-256 of every file and of itself; let nobody write to any; flush
    all; rename work/build to versions/ID; flush versions/; replace CURRENT by rename; empty work/.
 5. A removal renames versions/ID into work/ and deletes it there. Whoever has its files open keeps them.
+   `index gc` removes all but the latest; a quick change those that quick changes made, but for the latest.
 
 A reader opens the version that CURRENT names and checks names, sizes and checksums before it parses a file.
 So it sees either the old version or the new one; no step touches a file of the version that is served. If a
@@ -149,6 +150,15 @@ def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
     for path in removed:
         shutil.rmtree(path)
     return [path.name for path in removed]
+
+
+def remove_versions(index: Path, work: Path, names: Collection[str]) -> None:
+    """Move versions into work/, whose folders are removed next. The caller holds the lock."""
+    for name in names:
+        # Atomic, so that no version ever exists in part; the next removal finishes a killed one.
+        os.rename(index / VERSIONS / name, work / name)
+    if names:
+        fsync(index / VERSIONS)
 
 
 def parts_of(work: Path) -> Path:

@@ -1,6 +1,7 @@
 """Sentences added, replaced and deleted: what a dictionary says, and nothing encoded twice."""
 
 import json
+import os
 import shutil
 import signal
 from collections.abc import Sequence
@@ -351,6 +352,24 @@ def test_changes_of_many_are_merged(index: Path, tmp_path: Path, monkeypatch: py
     assert list(made.languages) == ["en", "de", "pt"]
 
 
+def test_versions_that_quick_changes_made_do_not_pile_up(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick_change, "KEPT_CHANGES", 2)
+    built = current(index)
+    made = [change_index(index, delete=[f"en:{number}"], quick=True).version for number in range(1, 5)]
+    assert versions(index) == [built, *made]  # a job that is begun again may look for them
+    served = Translator.open(index)
+    monkeypatch.setattr(quick_change, "RECENT_SECONDS", 0)
+    roll_back(index, made[0])
+    last = change_index(index, delete=["de:1"], quick=True).version
+    assert versions(index) == [built, made[3], last]
+    assert [path.name for path in (index / "work").iterdir()] == ["LOCK"]
+    assert served.sentences([ENGLISH[40 * 9]], "en", "de", 1)[0][0].text == GERMAN[40 * 9]
+    roll_back(index)
+    assert current(index) == made[3]
+
+
 def test_a_disk_that_is_full_leaves_the_version_as_it_was(index: Path, tmp_path: Path) -> None:
     made = change_index(index, delete=["en:1"], quick=True).version
     more = rows_of(tmp_path / "more.jsonl", [{"id": "new", "en": "A new dog."}])
@@ -370,17 +389,23 @@ def add_quickly(index: Path, more: Path) -> None:
 def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Path) -> None:
     rows = [{"id": "x", "en": "A zebra eats a newspaper.", "de": "Ein Zebra frisst eine Zeitung."}]
     more = rows_of(tmp_path / "more.jsonl", rows)
+    made = shutil.copytree(made, tmp_path / "made")
+    for number in range(quick_change.KEPT_CHANGES):
+        superseded = change_index(made, delete=[f"en:{number}"], quick=True).version
+        os.utime(made / "versions" / superseded, (0, 0))
     before = texts(made)
     after = before | {"en:x": rows[0]["en"], "de:x": rows[0]["de"]}
 
-    whole = shutil.copytree(made, tmp_path / "whole")
+    # No file of an index is ever written to, so copies may share them.
+    copy = partial(shutil.copytree, made, copy_function=os.link)
+    whole = copy(tmp_path / "whole")
     code, total = run_apart(never, add_quickly, whole, more)
     assert (code, texts(whole)) == (0, after)
     folder, manifest = open_version(whole)
     assert total < sum((folder / name).stat().st_nlink == 1 for name in manifest.files) + 12
     found = set()
     for moment in (1, total // 2, *range(total - 6, total + 1)):
-        index = shutil.copytree(made, tmp_path / str(moment))
+        index = copy(tmp_path / str(moment))
         assert run_apart(partial(eq, moment), add_quickly, index, more)[0] == -signal.SIGKILL
         served = texts(index)
         assert served in (before, after)
@@ -388,7 +413,11 @@ def test_nothing_is_lost_when_a_quick_change_is_killed(made: Path, tmp_path: Pat
         add_quickly(index, more)
         assert texts(index) == after
         assert open_version(index, fresh=True)[1].languages["de"].sentences == 31
+        assert set(versions(whole)) <= set(versions(index))
     assert found == {False, True}
+    change_index(index, delete=["en:x"], quick=True)  # removes what the killed one could not
+    assert len(versions(index)) == 1 + quick_change.KEPT_CHANGES
+    assert [path.name for path in (index / "work").iterdir()] == ["LOCK"]
 
 
 class Changes(RuleBasedStateMachine):
