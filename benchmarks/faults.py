@@ -318,7 +318,7 @@ def versions_changed(stage: Stage) -> str:
 
     def swap() -> None:
         nonlocal swaps
-        while not stop.wait(2):  # the service looks each second
+        while not stop.wait(2):  # the service looks oftener
             (index / ".CURRENT").write_text(f"{names[swaps % 2]}\n")
             (index / ".CURRENT").replace(index / "CURRENT")
             swaps += 1

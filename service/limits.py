@@ -27,6 +27,6 @@ WORKER_SILENCE_SECONDS = 60  # after which another worker takes its job
 
 # A server process.
 CACHE_SECONDS = 86_400  # that an answer is cached
-WATCH_SECONDS = 1.0  # between checks for a new version of the index
+WATCH_SECONDS = 0.2  # between checks for a new version of the index
 KEEP_ALIVE_SECONDS = 5  # of an idle connection: longer than docker/nginx.conf keeps one
 SHUTDOWN_SECONDS = 10  # for running requests, after drain_seconds

@@ -7,9 +7,11 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
+from tokenizers.models import WordLevel
 
 from index.encoder.bundle import Bundle
 from index.errors import DamagedError
@@ -42,11 +44,17 @@ class BundleTokenizer:
 
     @classmethod
     def of(cls, bundle: Bundle) -> "BundleTokenizer":
-        """Open the tokenizer of a bundle with the options in its manifest."""
+        """The tokenizer of a bundle with the options in its manifest, opened once: it takes half a second."""
         manifest = bundle.manifest
-        return cls(
-            bundle.tokenizer, manifest.max_tokens, punctuation=manifest.punctuation, prefix=manifest.prefix
-        )
+        opened = _OPENED.get(manifest.digest)
+        if opened is None:
+            opened = _OPENED[manifest.digest] = cls(
+                bundle.tokenizer,
+                manifest.max_tokens,
+                punctuation=manifest.punctuation,
+                prefix=manifest.prefix,
+            )
+        return opened
 
     @property
     def vocabulary(self) -> int:
@@ -109,14 +117,20 @@ class BundleTokenizer:
     @cached_property
     def _cuts_at_spaces(self) -> bool:
         """Whether the tokens of a text are always those of its pre-tokens, as with the shipped tokenizers."""
-        rules: dict[str, Any] = json.loads(self._tokenizer.to_str())
+        own, small = self._tokenizer, Tokenizer(WordLevel({}, ""))  # to write a vocabulary takes long
+        for part in ("normalizer", "pre_tokenizer", "post_processor"):
+            if getattr(own, part) is not None:
+                setattr(small, part, getattr(own, part))
+        rules: dict[str, Any] = json.loads(small.to_str())
         normalizers, cuts = _steps(rules, "normalizer"), _steps(rules, "pre_tokenizer")
         return (
             all(map(_keeps_to_words, normalizers))
             and cuts[:1] == [CUT_AT_SPACES]
             and rules["post_processor"] is None
             and not self._prefix
-            and not any(token["normalized"] or " " in token["content"] for token in rules["added_tokens"])
+            and not any(
+                token.normalized or " " in token.content for token in own.get_added_tokens_decoder().values()
+            )
         )
 
     @cached_property
@@ -130,6 +144,9 @@ class BundleTokenizer:
         normalizer = None if pre_token.isascii() else self._tokenizer.normalizer
         normal = normalizer.normalize_str(pre_token) if normalizer else pre_token
         return bool(normal) and not (self._not_alone.search(pre_token) or self._not_alone.search(normal))
+
+
+_OPENED = WeakValueDictionary[str, BundleTokenizer]()  # by the digest of the bundle's manifest
 
 
 def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:

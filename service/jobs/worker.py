@@ -9,6 +9,7 @@ import logging.config
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
@@ -80,6 +81,17 @@ def make_worker(settings: Settings) -> JobWorker:
     return worker
 
 
+def tokenizer_of(index: Path) -> object:
+    """The tokenizer of the version served, which jobs share while it is kept; None without an index."""
+    from index.encoder.bundle import open_bundle
+    from index.encoder.tokenizer import BundleTokenizer
+    from index.storage.versions import ENCODER, VERSIONS, current
+
+    with suppress(PassepartoutError):
+        return BundleTokenizer.of(open_bundle(index / VERSIONS / current(index) / ENCODER))
+    return None
+
+
 @click.command()
 @click.option("--index", type=click.Path(path_type=Path), help="Folder of the index.  [default: var/index]")
 def jobs(index: Path | None) -> None:
@@ -93,8 +105,11 @@ def jobs(index: Path | None) -> None:
     config = logging_config(settings.log_format, settings.log_level)
     config["loggers"]["rq"] = config["loggers"]["passepartout"] | {"level": "WARNING"}
     logging.config.dictConfig(config)
-    import_module("service.jobs.perform")  # once: a job is a fork, which would take half a second for it
+    # Once: a job is a fork, which would take half a second for each of these.
+    import_module("service.jobs.perform")
+    tokenizer = tokenizer_of(settings.index)
     worker = make_worker(settings)
     log.info("jobs are done in %s", settings.index)
     worker.work(logging_level="WARNING")
+    del tokenizer  # kept until here
     sys.exit(0)

@@ -147,3 +147,9 @@ def test_an_untrained_token_still_has_a_direction(bundle: Bundle, tmp_path: Path
     changed = republish(bundle, tmp_path, "encoder.onnx", graph.SerializeToString())
     vector = TextEncoder(open_bundle(changed.folder)).word_vectors(["dog"], "en")[0]
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
+
+
+def test_a_tokenizer_is_opened_once_for_all_encoders_of_a_process(bundle: Bundle, tmp_path: Path) -> None:
+    kept = TextEncoder(bundle)
+    copy = open_bundle(shutil.copytree(bundle.folder, tmp_path / "copy"))
+    assert TextEncoder(copy).tokenizer is kept.tokenizer
