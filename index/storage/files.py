@@ -21,6 +21,7 @@ from index.errors import DamagedError, UsageError
 READ_BYTES = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
 SETTLED_NS = 2_000_000_000
+FOLDERS_REMEMBERED = 200  # whose checksums are cached: each change of an index makes two
 
 
 class FileEntry(BaseModel):
@@ -164,6 +165,8 @@ class _Verified:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             replace_text(self.file, json.dumps(self.entries))
+            for old in sorted(self.file.parent.glob("*.json"), key=os.path.getmtime)[:-FOLDERS_REMEMBERED]:
+                old.unlink(missing_ok=True)
         except OSError:
             pass  # with a read-only home, checksums are computed again next time
 
