@@ -36,16 +36,19 @@ def reverse_proxy(
 ) -> Iterator[int]:
     """The port of the reverse proxy before services at these ports; its log is FOLDER/nginx.log.
 
-    `patience`: seconds that a service may take to answer. `limits_rates`: with the limit that the
-    configuration shows as a comment.
+    `patience`: seconds that a service may take to answer. `limits_rates`: 2 requests a second and 20 at
+    once, a fiftieth of what the configuration has; else as many as are sent.
     """
     folder.mkdir(exist_ok=True)
     configuration, port, log = folder / "nginx.conf", free_port(), folder / "nginx.log"
     text = local_configuration(port, services, folder)
     assert "proxy_read_timeout 20s;" in text
-    assert "# limit_req " in text
+    assert "rate=100r/s;" in text
+    assert "limit_req zone=rates burst=1000 nodelay;" in text
     if limits_rates:
-        text = text.replace("# limit_req", "limit_req")
+        text = text.replace("rate=100r/s", "rate=2r/s").replace("burst=1000", "burst=20")
+    else:
+        text = text.replace("limit_req zone", "# limit_req zone")
     configuration.write_text(text.replace("read_timeout 20s;", f"read_timeout {patience}s;"), "utf-8")
     user = ["-g", "user root;"] if os.geteuid() == 0 else []  # else its workers could not read the folder
     command = [tool("nginx"), "-c", str(configuration), *user]

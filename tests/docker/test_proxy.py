@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,12 +17,15 @@ import pytest
 from service import limits
 from service.settings import Settings
 from tests.docker.nginx import reverse_proxy
+from tests.service.http.costly import TRANSLATE, Costly, costly_files, costly_requests, file_to_fill
+from tests.service.http.test_costs import GROWN, kilobytes
 from tests.service.server import serving
 
 REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
 JSON = b"Content-Type: application/json\r\n"
 MAX_BODY = limits.MAX_BODY_BYTES
 ATTACKERS, OTHERS = 4, 20
+ATTACKER = "127.0.0.2"  # another address than that of the others
 
 
 def post(body: bytes = REQUEST, headers: bytes = JSON, path: bytes = b"/translate/sentence") -> bytes:
@@ -31,6 +35,10 @@ def post(body: bytes = REQUEST, headers: bytes = JSON, path: bytes = b"/translat
 
 def many_headers(body: bytes) -> bytes:
     return post(body, JSON + b"".join(b"X-Header-%d: a\r\n" % number for number in range(101)))
+
+
+def content_type(request: Costly) -> bytes:
+    return b"Content-Type: %b\r\n" % request.content_type.encode()
 
 
 # What took both replicas from everybody: bodies that the service refused unread.
@@ -52,11 +60,25 @@ HOSTILE = {
     "less than was promised": post(b" " * 500_000)[:-100_000],
     "more than was promised": post(b" " * 500_000) + b" " * 100_000,
 }  # fmt: skip
+# What once held a replica up: a form decoded in quadratic time, part heads, files that grow.
+COSTLY = {
+    *("a form in punycode", "a file in punycode", f"{TRANSLATE}, heads of semicolons"),
+    *("a file, lists.json", "a file, deep.json", "a file, as many as are read, texts.xliff"),
+}
+HOSTILE |= {
+    request.name: post(
+        request.body, b"Content-Type: %b\r\n" % request.content_type.encode(), request.path.encode()
+    )
+    for request in (*costly_requests(), *costly_files())
+    if request.name in COSTLY
+}
 
 
-def exchange(port: int, data: bytes, *, answers: int = 1, finish: bool = False) -> list[tuple[int, bytes]]:
+def exchange(
+    port: int, data: bytes, *, answers: int = 1, finish: bool = False, sender: str = "127.0.0.1"
+) -> list[tuple[int, bytes]]:
     """Send all, then read at most so many answers: statuses and bodies, fewer where the connection ends."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(sender, 0)) as connection:
         with contextlib.suppress(ConnectionError):  # an answer may come before the end of the request
             connection.sendall(data)
         if finish:
@@ -85,7 +107,7 @@ def test_others_are_answered_while_someone_sends(proxy: int, attack: str) -> Non
     def send() -> None:
         while not stop.is_set():
             with contextlib.suppress(OSError):
-                exchange(proxy, HOSTILE[attack], finish=True)
+                exchange(proxy, HOSTILE[attack], finish=True, sender=ATTACKER)
 
     attackers = [threading.Thread(target=send) for _ in range(ATTACKERS)]
     for attacker in attackers:
@@ -284,6 +306,45 @@ def test_its_log_has_nothing_of_a_request(tmp_path: Path) -> None:
     assert "secret" not in (tmp_path / "nginx.log").read_text("utf-8")
 
 
+def test_bodies_that_never_end_take_their_senders_share_of_room_alone(
+    index_dir: Path, tmp_path: Path
+) -> None:
+    """Of what does not arrive the service learns nothing; who is silent for 5 s is cut off."""
+    file = file_to_fill("lines.txt", b"The dog sleeps.\n" * (limits.MAX_FILE_BYTES // 17))
+    bodies = [post(file.body, content_type(file), b"/translate_file")[:-1]] * 20
+    bodies += [post(b" " * MAX_BODY)[:-1]] * 60
+    with serving(index_dir) as (address, process), contextlib.ExitStack() as stack:
+        before = kilobytes("VmRSS", process.pid)
+        port = stack.enter_context(reverse_proxy(tmp_path / "nginx", int(address.rpartition(":")[2])))
+        connect = partial(socket.create_connection, ("127.0.0.1", port), 20, (ATTACKER, 0))
+        begun = [stack.enter_context(connect()) for _ in bodies]
+        senders = [threading.Thread(target=send_all, args=sent) for sent in zip(begun, bodies, strict=True)]
+        for sender in senders:
+            sender.start()
+        statuses = [ask(port) for _ in range(OTHERS)]
+        small = file_to_fill("lines.txt", b"The dog sleeps.\n" * 2000)
+        statuses.append(exchange(port, post(small.body, content_type(small), b"/translate_file"))[0][0])
+        for sender in senders:
+            sender.join()
+        arrived = sum(path.stat().st_size for path in (tmp_path / "nginx" / "body").rglob("*"))
+        with contextlib.ExitStack() as files:
+            answers = [
+                next(read_answers(files.enter_context(connection.makefile("rb"))), (0, b""))[0]
+                for connection in begun
+            ]
+        assert kilobytes("VmRSS", process.pid) - before < GROWN
+    assert statuses == [200] * (OTHERS + 1)
+    assert set(answers) <= {0, 408, 503}
+    assert answers.count(408) <= 64
+    assert answers[:20].count(503) >= 12
+    assert arrived <= 64 << 20
+
+
+def send_all(connection: socket.socket, body: bytes) -> None:
+    with contextlib.suppress(OSError):
+        connection.sendall(body)
+
+
 def test_a_rate_counts_what_does_not_parse_and_what_has_no_key(index_dir: Path, tmp_path: Path) -> None:
     requests = [
         post(b"{"),
@@ -295,7 +356,9 @@ def test_a_rate_counts_what_does_not_parse_and_what_has_no_key(index_dir: Path, 
         service = int(address.rpartition(":")[2])
         with reverse_proxy(tmp_path / "nginx", service, limits_rates=True) as port:
             statuses = [exchange(port, request)[0][0] for request in requests * 10]
-            assert exchange(port, post())[0][0] == 429
+            ((status, document),) = exchange(port, post())
+            assert exchange(port, post(), sender=ATTACKER)[0][0] == 200
 
+    assert (status, json.loads(document)["title"]) == (429, "Too Many Requests")
     assert 429 not in statuses[:4]
     assert 429 in statuses
