@@ -22,6 +22,7 @@ from index.text.pre_tokens import Integers, Tokens
 CHARACTERS_A_TOKEN = 64
 PRE_TOKENS_CACHED = 1 << 16
 METASPACE = "\u2581"  # stands for a space in tokens
+LETTER_CLASS = re.compile(r"\[[^]\[\\^]+\]")  # a regular expression that matches one character of a set
 CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
 
 
@@ -161,8 +162,10 @@ def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 def _keeps_to_words(step: dict[str, Any]) -> bool:
     """Whether a step of a normaliser treats each word independently of the others."""
     if step["type"] == "Replace":
-        replaced = step["pattern"].get("String", " ") + step["content"]
-        return " " not in replaced and METASPACE not in replaced
+        text = step["pattern"].get("String") or step["pattern"]["Regex"]
+        if "Regex" in step["pattern"] and (not LETTER_CLASS.fullmatch(text) or re.match(text, " ")):
+            return False
+        return not {" ", METASPACE} & set(text + step["content"])
     return step["type"] in ("NFKC", "Lowercase")
 
 

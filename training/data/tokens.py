@@ -25,6 +25,10 @@ UNSPACED = "".join(rf"\p{{{script}}}" for script in UNSPACED_LETTERS)
 
 # The Turkish İ is an i with a dot above it in lower case; Turkish writes a plain i.
 PLAIN_I = normalizers.Replace("i\N{COMBINING DOT ABOVE}", "i")
+# Vowel points and tatweel: names of pictures have them, as dictionaries do, and what people write has none.
+NO_POINTS = normalizers.Replace(
+    Regex("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"), ""
+)
 
 
 def train_tokenizer(
@@ -32,7 +36,8 @@ def train_tokenizer(
 ) -> Tokenizer:
     """Train one tokenizer for all languages: BPE (Sennrich et al. 2016) or whole words.
 
-    Normalises by NFKC and, if the recipe says so, to lower case and Latin letters. BPE: words keep a mark of
+    Normalises by NFKC, without Hebrew and Arabic vowel points, and, if the recipe says so, to lower case and
+    Latin letters. BPE: words keep a mark of
     the space before them; punctuation and digits stand alone. Words: punctuation is dropped, scripts without
     spaces are split into characters, and words that occur once become <unk>. `sequence_token` puts <seq>
     first, the [SEQ] of globetrotter B.3. Pads with id 0.
@@ -42,6 +47,7 @@ def train_tokenizer(
     steps: list[normalizers.Normalizer] = [normalizers.NFKC()]
     if settings.lowercase:
         steps += [normalizers.Lowercase(), PLAIN_I]
+    steps.append(NO_POINTS)
     steps += romanised(settings.romanise, lowercase=settings.lowercase)
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
@@ -62,11 +68,15 @@ def train_tokenizer(
     return tokenizer
 
 
-def with_plain_i(tokenizer: Tokenizer) -> Tokenizer:
-    """Add PLAIN_I to the normalisation of a tokenizer that `train_tokenizer` made without it."""
-    steps = tokenizer.normalizer
-    if steps.normalize_str("İ") == "i\N{COMBINING DOT ABOVE}":
-        tokenizer.normalizer = normalizers.Sequence([*(steps[i] for i in range(len(steps))), PLAIN_I])
+def completed(tokenizer: Tokenizer) -> Tokenizer:
+    """Add what the normalisation of a tokenizer lacks that `train_tokenizer` made before it had all steps."""
+    steps = [tokenizer.normalizer[place] for place in range(len(tokenizer.normalizer))]
+    lacking = {
+        PLAIN_I: tokenizer.normalizer.normalize_str("İ") == "i\N{COMBINING DOT ABOVE}",
+        NO_POINTS: tokenizer.normalizer.normalize_str("אָ") != "א",
+    }
+    steps += [step for step, is_lacking in lacking.items() if is_lacking]
+    tokenizer.normalizer = normalizers.Sequence(steps)
     return tokenizer
 
 

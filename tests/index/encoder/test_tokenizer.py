@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.encoder.tokenizer import BundleTokenizer
 from index.text.pre_tokens import Tokens
@@ -41,6 +41,7 @@ def romanised() -> Tokenizer:
     tokenizer = bpe()
     steps = [normalizers.NFKC(), normalizers.Lowercase()]
     steps += [normalizers.Replace(old, new) for old, new in (("ñ", "ab"), ("ab", "c"), ("ü", ""), (".", "d"))]
+    steps.append(normalizers.Replace(Regex("[\u0305-\u030a]"), ""))
     tokenizer.normalizer = normalizers.Sequence(steps)
     return tokenizer
 
@@ -78,11 +79,13 @@ def test_a_corpus_gets_the_same_tokens_as_its_texts(
         lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Metaspace(prepend_scheme="first")),
         lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Metaspace(split=False)),
         lambda t: setattr(t, "normalizer", normalizers.Replace("a b", "c")),
+        lambda t: setattr(t, "normalizer", normalizers.Replace(Regex("a.b"), "c")),
+        lambda t: setattr(t, "normalizer", normalizers.Replace(Regex("[\t-~]"), "c")),
         lambda t: setattr(t, "post_processor", processors.BertProcessing(("<seq>", 2), ("<pad>", 0))),
         lambda t: t.add_tokens([AddedToken("a b", normalized=False)]),
         lambda t: t.add_tokens([AddedToken("ab", normalized=True)]),
     ],
-    ids=["punctuation", "first", "whole", "replaced", "both", "spaced", "normalized"],
+    ids=["punctuation", "first", "whole", "replaced", "matched", "ranged", "both", "spaced", "normalized"],
 )
 def test_a_tokenizer_that_looks_beyond_spaces_is_given_whole_texts(
     change: Callable[[Tokenizer], object], tmp_path: Path

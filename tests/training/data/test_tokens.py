@@ -15,10 +15,10 @@ from training.data.tokens import (
     UNKNOWN_ID,
     balanced,
     by_length,
+    completed,
     pad,
     tokenize,
     train_tokenizer,
-    with_plain_i,
 )
 
 TEXTS = [
@@ -77,12 +77,18 @@ def test_a_turkish_capital_i_is_an_i() -> None:
     assert np.array_equal(capital, small)
 
 
-def test_a_tokenizer_without_plain_i_gets_it_once() -> None:
+def test_vowel_points_are_not_read() -> None:
+    for pointed, plain in (("מֵעַל", "מעל"), ("سَيّارَة", "سيارة"), ("عـــين", "عين")):
+        assert BAG.normalizer.normalize_str(pointed) == plain
+    assert BAG.normalizer.normalize_str("हिन्दी ไทย é") == "हिन्दी ไทย é"
+
+
+def test_a_tokenizer_of_before_gets_what_its_normalisation_lacks_once() -> None:
     before = Tokenizer.from_str(BAG.to_str())
     before.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
-    after = with_plain_i(before)
+    after = completed(before)
     assert after.to_str() == BAG.to_str()
-    assert with_plain_i(after).to_str() == BAG.to_str()
+    assert completed(after).to_str() == BAG.to_str()
 
 
 def test_compatible_forms_and_odd_spaces_are_one() -> None:
