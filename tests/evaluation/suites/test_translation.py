@@ -92,6 +92,24 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
     assert [table.name for table in photos(encoder, data, ["de", "zh"])] == ["photos, one pool"]
 
 
+def test_english_captions_of_a_picture_find_each_other(encoder: TextEncoder, tmp_path: Path) -> None:
+    captions = tmp_path / "photos" / "captions"
+    captions.mkdir(parents=True)
+    (tmp_path / "photos" / "splits.tsv").write_text("".join(f"{i}.jpg\ttest\n" for i in range(21)), "utf-8")
+    texts = sentences("en")[:105]
+    for language in ("en", "de"):
+        # The last picture has four.
+        lines = [f"{i // 5}.jpg\t{text}\thuman\n" for i, text in enumerate(texts[:104])]
+        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    table = photos(encoder, tmp_path, ["en", "de"])[-1]
+    assert (table.name, table.n, len(table.pairs)) == ("photos, paraphrases", 20, 20)
+    expected = naive(encoder.encode(texts[1:100:5]), encoder.encode(texts[3:100:5]))
+    found = {(pair.source, pair.target): pair.measures for pair in table.pairs}["en 2", "en 4"]
+    assert {key: found[key] for key in expected} == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
+
+
 def test_scenes_and_sayings_are_measured_separately(
     encoder: TextEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
