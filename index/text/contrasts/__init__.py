@@ -37,6 +37,12 @@ NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
 MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
+ROLES = (
+    "kin",
+    "who",
+    "weekday",
+    "month",
+)  # axes whose values a sentence names in the same order in any language
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
 TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
@@ -67,10 +73,11 @@ def contrasts(
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
     A negation that only one of them has is a contrast, and so is "when" within one language. On other axes
-    each must say what the other does not: "a man and a woman" does not exclude "a man". Within any one
-    language other words are a contrast, too, unless they are the `same`: exchanged ("in your arm", "in your
-    leg") or added ("in a suit"); and so are the same words in other places or forms ("the dog bites the
-    man"). Of languages without a file only exchanges of longer words, places and forms are known.
+    each must say what the other does not: "a man and a woman" does not exclude "a man". Who does something
+    comes before whom it is done to in any language, so that another order is a contrast ("the man sees the
+    woman"). Within any one language other words are a contrast, too, unless they are the `same`: exchanged
+    ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other places or forms.
+    Of languages without a file only exchanges of longer words, places and forms are known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -81,6 +88,11 @@ def contrasts(
             if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
             # "must not" and "cannot" forbid alike.
             and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
+        ]
+        found += [
+            Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
+            for axis in ROLES
+            if axis in asked and axis in answered and _reordered(asked[axis], answered[axis])
         ]
     if source == target and (other := _other_words(question, answer, source, same)):
         found.append(other)
@@ -272,6 +284,11 @@ def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool)
     if axis == NEGATION or (axis == ASKED and one_language):
         return asked != answered
     return bool(asked - answered) and bool(answered - asked)
+
+
+def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
+    """Whether values that both say come in another order: who does it comes before whom it is done to."""
+    return [value for value in asked if value in answered] != [value for value in answered if value in asked]
 
 
 def _words(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

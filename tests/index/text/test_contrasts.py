@@ -120,6 +120,22 @@ def test_exchanged_and_added_words_say_something_else(language: str) -> None:
         assert bool(found) == (kind != "same"), (approved, asked, found)
 
 
+@pytest.mark.parametrize(
+    ("target", "same", "other"),
+    [
+        ("de", "Der Arzt sucht den Patienten.", "Der Patient sucht den Arzt."),
+        ("tr", "Doktor hastayı arıyor.", "Hasta doktoru arıyor."),
+        ("zh", "医生在找病人。", "病人在找医生。"),
+        ("ar", "الطبيب يبحث عن المريض.", "المريض يبحث عن الطبيب."),
+        ("cs", "Lékař hledá pacienta.", "Pacient hledá lékaře."),
+    ],
+)
+def test_who_does_something_to_whom_is_seen_in_another_language(target: str, same: str, other: str) -> None:
+    question = "The doctor is looking for the patient."
+    assert axes(question, "en", same, target) == []
+    assert axes(question, "en", other, target) == ["order"]
+
+
 def test_the_words_that_differ_are_named() -> None:
     found = contrasts("The shop is open.", "en", "Das Geschäft ist geschlossen.", "de")
     assert [(contrast.question, contrast.answer) for contrast in found] == [(("open",), ("geschlossen",))]
