@@ -4,7 +4,7 @@ The vector of a word of the index is made from its tokens and from the sentences
 (words/contexts.py), that of any other word by the encoder, from its tokens alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +19,8 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean, words
 from index.vectors.faiss import FaissIndex
-from index.vectors.neighbourhoods import NeighbourhoodMeans, csls_scores
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, NeighbourhoodMeans, best_csls
+from index.vectors.vector_index import Rows, VectorIndex
 
 WORD_COLUMNS = ("word", "count")
 ID_INFIX = ":word:"  # an ID is the language, this, and the word
@@ -30,6 +30,7 @@ UNKNOWN_CACHED = 1 << 12  # words with the vectors that the encoder makes of the
 # The cosine of words that mean the same: a third of the synonyms that we tried have it (photo, picture), of a
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
 SAME_MEANING = 0.65
+NO_SCORES, NO_BEST = np.zeros(0, np.float32), dict[str, NDArray[np.float32]]()
 LEAST_MISSPELLED = 5  # letters of a word with one mistake: silk is not milk misspelled
 
 
@@ -45,7 +46,9 @@ class WordIndex:
         counts: Sequence[int] = (),
         means: NDArray[np.float32] | None = None,
         sources: Sequence[str] = (),
+        best: Mapping[str, NDArray[np.float32]] = NO_BEST,
     ) -> None:
+        """`best`: language -> (count,) each word's highest CSLS score with the words of that language."""
         self.language, self.vectors = language, vectors
         self._encoder, self._words = encoder, vocabulary
         self._counts = np.asarray(counts, np.int64)
@@ -57,7 +60,7 @@ class WordIndex:
         occurrences = np.maximum(np.append(self._counts, 1), 1)
         self.rarities: NDArray[np.float32] = np.log1p(self._total / occurrences).astype(np.float32)
         self._crowding: dict[str, NDArray[np.float32]] = {}
-        self._best: dict[str, NDArray[np.float32]] = {}
+        self._best = best
         self._unknown: dict[str, Vectors] = {}
         self._added: Vectors = np.zeros((0, encoder.dimension), np.float32)
 
@@ -68,6 +71,8 @@ class WordIndex:
         """Open LANG.words.* of a verified version."""
         entry, sources = manifest.languages[language], manifest.sources(language)
         count, dimension, stem = entry.words, manifest.dimension, f"{language}.words"
+        partners = manifest.partners
+        best = read_array(folder / f"{stem}.best.npy", (count, len(partners)))
         table = read_table(folder / f"{stem}.arrow", WORD_COLUMNS, count, whole=True)
         return cls(
             language,
@@ -77,6 +82,7 @@ class WordIndex:
             table.column("count").to_pylist(),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             sources,
+            dict(zip(partners, best.T, strict=True)),
         )
 
     def without_index(self, language: str) -> "WordIndex":
@@ -192,21 +198,17 @@ class WordIndex:
     def best_scores(self, rows: Rows, vectors: Vectors, other: "WordIndex") -> NDArray[np.float32]:
         """(n,) each word's highest CSLS score with the words that `other` has in the index, 0 at least.
 
-        Searched for when they are needed first, and kept.
+        Searched for where no build has computed it, as for words that the index does not have.
         """
         if other.vectors is None:
             return np.zeros(len(rows), np.float32)
-        known = self._best.setdefault(other.language, np.full(len(self.rarities), np.nan, np.float32))
-        scores = known[rows]
-        missing = np.flatnonzero(np.isnan(scores))
+        known = self._best.get(other.language, NO_SCORES)
+        scores = known[rows] if len(known) else np.zeros(len(rows), np.float32)
+        missing = np.flatnonzero(rows == UNKNOWN_WORD) if len(known) else np.arange(len(rows))
         if len(missing):
-            cosines, nearest = other.vectors.search(vectors[missing], CANDIDATE_COUNT)
-            own = self.crowding(rows[missing], other.language)[:, None]
-            scores[missing] = best = csls_scores(cosines, own, other.crowding(nearest, self.language)).max(
-                axis=1, initial=0
-            )
-            in_index = rows[missing] != UNKNOWN_WORD
-            known[rows[missing][in_index]] = best[in_index]
+            cosines, nearest = other.vectors.search(vectors[missing], CSLS_NEIGHBOURS)
+            own = self.crowding(rows[missing], other.language)
+            scores[missing] = best_csls(cosines, own, other.crowding(nearest, self.language))
         return scores
 
 

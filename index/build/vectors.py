@@ -1,12 +1,14 @@
 """Stage of a build: the vectors of each language as a FAISS index, and each row's neighbourhood means.
 
-It does the same for sentences (`suffix` "") and for words (".words").
+Vector indexes are the same for sentences (`suffix` "") and for words (".words").
 """
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.build.job import Job, save_array
 from index.build.reading import vectors_of
@@ -14,8 +16,14 @@ from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
-from index.vectors.vector_index import ROWS_AT_A_TIME, recall
+from index.vectors.neighbourhoods import (
+    CSLS_NEIGHBOURS,
+    best_csls,
+    neighbourhood_means,
+)
+from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, recall
+
+Columns = dict[str, NDArray[np.float32]]  # language -> a value for each word
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
@@ -50,37 +58,78 @@ def open_index(job: Job, suffix: str, code: str, count: int, settings: SearchSet
     return FaissIndex.open(path, count, job.encoder.dimension, settings, job.threads)
 
 
-def write_neighbourhoods(
-    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings], unit: str
-) -> None:
-    """Write LANG{suffix}.hubness.npy: each row's mean cosine to its nearest in each other language.
+def write_neighbourhoods(job: Job, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]) -> None:
+    """Write LANG.hubness.npy: each sentence's mean cosine to its nearest in each other language.
 
-    `sizes`: the number of rows of each language; `unit`: the name of a row in the progress bar.
+    `sizes`: the number of sentences of each language.
     """
+    opened = _opened(job, "", sizes, settings)
+    with Progress(sum(sizes.values()) * (len(sizes) - 1), unit="sentences", label="neighbourhoods") as bar:
+        for code, rows in opened.items():
+            others = [index for found, index in opened.items() if found != code]
+            means = np.zeros((len(rows), len(others)), np.float32)
+            for column, other in enumerate(others):
+                start = 0
+                for cosines, _ in _nearest(rows, other, CSLS_NEIGHBOURS, job.threads):
+                    means[start : start + len(cosines), column] = neighbourhood_means(cosines)
+                    start += len(cosines)
+                    bar.advance(len(cosines))
+            save_array(job.path(f"{code}.hubness.npy"), means)
+
+
+def write_word_neighbourhoods(
+    job: Job, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
+) -> None:
+    """Write LANG.words.hubness.npy, as of sentences, and LANG.words.best.npy.
+
+    The latter has each word's highest CSLS score with the words of each language, its own among them. A
+    language alone has no columns in either.
+    """
+    opened = _opened(job, ".words", sizes, settings)
+    means: dict[str, Columns] = {code: {} for code in sizes}
+    best: dict[str, Columns] = {code: {} for code in sizes}
+    with Progress(sum(sizes.values()) * len(sizes), unit="words", label="neighbourhoods") as bar:
+
+        def nearest_to(code: str, other: str) -> tuple[Vectors, Rows]:
+            blocks = _nearest(opened[code], opened[other], CSLS_NEIGHBOURS, job.threads)
+            cosines, rows = map(np.concatenate, zip(*blocks, strict=True))
+            bar.advance(len(rows))
+            return cosines, rows
+
+        for pair in combinations(sizes, 2):
+            found = {(code, other): nearest_to(code, other) for code, other in (pair, pair[::-1])}
+            for (code, other), (cosines, _) in found.items():
+                means[code][other] = neighbourhood_means(cosines)
+            for (code, other), (cosines, rows) in found.items():
+                best[code][other] = best_csls(cosines, means[code][other], means[other][code][rows])
+        for code in sizes if len(sizes) > 1 else ():
+            own = np.mean(list(means[code].values()), axis=0)
+            cosines, rows = nearest_to(code, code)
+            best[code][code] = best_csls(cosines, own, own[rows])
+    for name, columns in (("hubness", means), ("best", best)):
+        for code, size in sizes.items():
+            table = [columns[code][other] for other in sizes if other in columns[code]]
+            save_array(job.path(f"{code}.words.{name}.npy"), np.array(table, np.float32).reshape(-1, size).T)
+
+
+def _opened(
+    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
+) -> dict[str, FaissIndex]:
     opened = {code: open_index(job, suffix, code, count, settings[code]) for code, count in sizes.items()}
     for index in opened.values():
         index.read_lists(NEIGHBOURHOOD_LISTS)
-    with Progress(sum(sizes.values()) * (len(sizes) - 1), unit=unit, label="neighbourhoods") as bar:
-        for code, rows in opened.items():
-            means = np.zeros((len(rows), len(sizes) - 1), np.float32)
-            for column, other in enumerate(index for found, index in opened.items() if found != code):
-                start = 0
-                for block in _means(rows, other, job.threads):
-                    means[start : start + len(block), column] = block
-                    start += len(block)
-                    bar.advance(len(block))
-            save_array(job.path(f"{code}{suffix}.hubness.npy"), means)
+    return opened
 
 
-def _means(rows: FaissIndex, index: FaissIndex, threads: int) -> Iterator[Vectors]:
-    """Yield the neighbourhood means of `rows` in `index`, block by block, computed in `threads` threads."""
+def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Iterator[tuple[Vectors, Rows]]:
+    """Yield the cosines and rows in `index` nearest to blocks of `rows`, found in `threads` threads."""
 
-    def of_block(start: int) -> Vectors:
+    def of_block(start: int) -> tuple[Vectors, Rows]:
         block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))
-        return neighbourhood_means(index.search(block, CSLS_NEIGHBOURS, batched=True)[0])
+        return index.search(block, k, batched=True)
 
     with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(of_block, range(0, len(rows), ROWS_AT_A_TIME))
+        yield from pool.map(of_block, range(0, max(1, len(rows)), ROWS_AT_A_TIME))
 
 
 def move_to_store(job: Job, manifest: IndexManifest) -> IndexManifest:

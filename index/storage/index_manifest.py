@@ -11,7 +11,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 9
+INDEX_FORMAT = 10
 
 
 class SearchSettings(BaseModel):
@@ -101,3 +101,8 @@ class IndexManifest(Manifest):
     def sources(self, language: str) -> tuple[str, ...]:
         """The other languages, in the order of the columns of `language`'s hubness files."""
         return tuple(code for code in self.languages if code != language)
+
+    @property
+    def partners(self) -> tuple[str, ...]:
+        """The languages of the columns of LANG.words.best.npy: all, unless there is one alone."""
+        return tuple(self.languages) if len(self.languages) > 1 else ()

@@ -60,6 +60,17 @@ def csls_scores(
     return scores
 
 
+def best_csls(
+    cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
+) -> NDArray[np.float32]:
+    """(n,) the highest CSLS score of each query with its CSLS_NEIGHBOURS nearest rows, 0 at least.
+
+    `cosines` (n, k) to these rows; neighbourhood means of queries (n,) and of these rows (n, k).
+    """
+    best: NDArray[np.float32] = csls_scores(cosines, queries[:, None], rows).max(axis=1, initial=0)
+    return best
+
+
 def csls(similarities: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> NDArray[np.float32]:
     """(n, m) cosines between all sentences of two languages -> (n, m) CSLS scores."""
     queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))

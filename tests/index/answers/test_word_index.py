@@ -43,6 +43,8 @@ def written(folder: Path, code: str, vectors: Vectors, others: Vectors, words: S
     write_faiss(folder / f"{code}.words.faiss", vectors, "Flat")
     write_table(folder / f"{code}.words.arrow", {"word": words, "count": np.ones(len(words), np.int64)})
     np.save(folder / f"{code}.words.hubness.npy", neighbourhood_means(vectors @ others.T)[:, None])
+    best = csls(vectors @ others.T).max(axis=1, initial=0)
+    np.save(folder / f"{code}.words.best.npy", np.stack([np.full(len(vectors), np.nan), best], 1, dtype="f4"))
 
 
 @pytest.fixture
@@ -125,6 +127,7 @@ def test_a_language_without_words(tmp_path: Path) -> None:
     write_faiss(tmp_path / "de.words.faiss", np.zeros((0, 8), np.float32), "Flat")
     write_table(tmp_path / "de.words.arrow", {"word": [], "count": np.array([], np.int64)})
     np.save(tmp_path / "de.words.hubness.npy", np.zeros((0, 1), np.float32))
+    np.save(tmp_path / "de.words.best.npy", np.zeros((0, 2), np.float32))
     words = opened(tmp_path, count=0)
     table = word_candidates(["a", "b"], np.full(2, UNKNOWN_WORD), words.without_index("en"), words, 3)
     assert table.by_question() == [[], []]

@@ -25,7 +25,7 @@ from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, open_version, versions
 from index.text.normalisation import words
-from index.vectors.neighbourhoods import neighbourhood_means
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 from index.words.vocabulary import training_words
 from passepartout import run
 from tests.bundles import make_corpus, sentences
@@ -79,6 +79,20 @@ def test_hubness_is_measured_from_every_other_language(index_dir: Path) -> None:
         found = np.load(folder / f"{code}.hubness.npy")
         wanted = [neighbourhood_means(vectors[code] @ vectors[other].T) for other in manifest.sources(code)]
         np.testing.assert_allclose(found, np.stack(wanted, axis=1), atol=1e-6)
+
+
+def test_the_best_score_of_each_word_is_measured_in_every_language(index_dir: Path) -> None:
+    folder, manifest = open_version(index_dir)
+    words = Translator.open(index_dir).word_indexes
+    code, other = manifest.partners[:2]
+    rows, others = np.arange(len(words[code])), np.arange(len(words[other]))
+    cosines = words[code].vectors_at(rows) @ words[other].vectors_at(others).T
+    scores = csls_scores(
+        cosines, words[code].crowding(rows, other)[:, None], words[other].crowding(others, code)
+    )
+    found = np.load(folder / f"{code}.words.best.npy")
+    assert found.shape == (len(rows), len(manifest.partners))
+    np.testing.assert_allclose(found[:, 1], scores.max(axis=1, initial=0), atol=1e-5)
 
 
 def test_the_number_of_threads_changes_no_byte(bundle: Bundle, tmp_path: Path) -> None:
