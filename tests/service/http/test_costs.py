@@ -5,6 +5,7 @@ import contextlib
 import gc
 import http.client
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
+import hypothesis
 import pytest
+import schemathesis
 from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.testclient import TestClient
@@ -28,6 +31,7 @@ from tests.service.conftest import ClientFactory, every_route
 from tests.service.http.costly import (
     FILE,
     JOBS,
+    JSON,
     LONGEST_BODY,
     LONGEST_FILE,
     SENTENCE,
@@ -127,6 +131,41 @@ def test_no_document_holds_up_the_loop(client: TestClient, turns: Turns) -> None
 
 def test_no_file_holds_up_the_loop(make_client: ClientFactory, turns: Turns) -> None:
     assert costs(make_client(), costly_files(), turns) == []
+
+
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+@pytest.mark.parametrize("path", [SENTENCE, "/translate/word", TRANSLATE, "/detect"])
+def test_no_document_that_a_grammar_makes_holds_up_the_loop(
+    client: TestClient, turns: Turns, path: str, mode: schemathesis.GenerationMode
+) -> None:
+    """Documents that fit the schema of a route, or do not; GRAMMAR_EXAMPLES=1000 makes a thousand of each."""
+    schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+    statuses = Counter[int]()
+
+    @hypothesis.settings(
+        max_examples=int(os.environ.get("GRAMMAR_EXAMPLES", "20")),
+        suppress_health_check=list(hypothesis.HealthCheck),
+        database=None,
+    )
+    @hypothesis.given(schema[path]["POST"].as_strategy(generation_mode=mode))
+    def ask(case: schemathesis.Case) -> None:
+        turns.longest = 0.0
+        sent = case.as_transport_kwargs(base_url="http://testserver")
+        body = {name: sent[name] for name in ("json", "data", "files") if name in sent}
+        if "files" in body:  # fields of a form with boundaries; the client encodes no numbers
+            values = ((name, value) for name, (_, value) in body["files"])
+            body["files"] = [
+                (name, (None, value if isinstance(value, bytes) else str(value))) for name, value in values
+            ]
+        if isinstance(body.get("data"), bytes | str):
+            body = {"content": body["data"], "headers": {"Content-Type": case.media_type or JSON}}
+        answer = client.post(path, **body)
+        statuses[answer.status_code] += 1
+        assert answer.status_code in (*ANSWERED, 405, 415)
+        assert not too_long(turns.longest)
+
+    ask()
+    assert statuses.total() >= 20
 
 
 @pytest.mark.parametrize("path", [SENTENCE, "/translate/word", TRANSLATE, "/detect", JOBS])
