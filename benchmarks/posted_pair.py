@@ -94,6 +94,12 @@ def disk_bytes(folder: Path) -> int:
     return sum(sizes.values())
 
 
+def processor_seconds(process: int) -> float:
+    """Of a process and of its children that have ended."""
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 @click.command()
 @click.option("--index", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--pairs", type=click.IntRange(2, len(PAIRS)), default=20, show_default=True)
@@ -109,10 +115,16 @@ def main(index: Path, pairs: int) -> None:
             command = [sys.executable, "-m", "passepartout", "jobs", "--index", str(copy)]
             worker = subprocess.Popen(command, env=os.environ | settings)
             try:
-                with serving(copy, 1, **settings) as (port, _):
+                with serving(copy, 1, **settings) as (port, service):
                     while not asked(port, "/admin/jobs")["workers"]:
                         time.sleep(PAUSE)
+                    processes = worker.pid, service.pid
+                    begun = list(map(processor_seconds, processes))
                     took = [seconds_until_found(port, number) for number in range(pairs)]
+                    spent = [
+                        processor_seconds(process) - before
+                        for process, before in zip(processes, begun, strict=True)
+                    ]
             finally:
                 worker.terminate()
                 worker.wait()
@@ -121,6 +133,7 @@ def main(index: Path, pairs: int) -> None:
             "seconds until found: first, median, highest": [
                 *(round(seconds, 2) for seconds in (took[0], median(took), max(took)))
             ],
+            "processor seconds a pair: worker, service": [round(seconds / pairs, 2) for seconds in spent],
             "on the disk, MB: before, more after": [
                 round(before / 1e6, 1),
                 round((disk_bytes(copy) - before) / 1e6, 1),
