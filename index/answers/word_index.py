@@ -147,7 +147,8 @@ class WordIndex:
     def _unknown_vectors(self, spellings: set[str]) -> dict[str, Vectors]:
         """The vectors (d,) of at least these words, which the index does not have."""
         cached = self._unknown
-        if missing := sorted(spellings - cached.keys()):
+        # Not a difference of sets, which would go through all that are cached.
+        if missing := sorted(word for word in spellings if word not in cached):
             encoded = self._encoder.word_vectors(missing, self.language)
             # A new dictionary, since other threads may be reading the old one.
             kept = (
