@@ -323,14 +323,20 @@ class Translator:
         return contrasts
 
     def _doubtful(self, table: Candidates, contrasts: Mapping[int, Sequence[Contrast]]) -> NDArray[np.bool_]:
-        """Which candidates, not compared yet, are of questions that may have an answer but no likely one."""
-        likely = table["confidence"] >= MIN_CONFIDENCE
-        compared = likely.copy()
+        """Which candidates, not compared yet, are near where no answer is likely but one may be.
+
+        None is likelier than if nothing but the worst of its rivals were left.
+        """
+        questions, chances, scores = table["question"], table["confidence"], table["score"]
+        likely = chances >= MIN_CONFIDENCE
+        is_near = (chances >= self.confidence.near) & ~likely
         likely[list(contrasts)] = False
-        questions = table["question"]
+        worst = np.full(table.count, np.inf)
+        np.minimum.at(worst, questions, scores)
+        alone = self.confidence.of_sentences({**table.columns, "gap": scores - worst[questions]})
         answered = np.bincount(questions, likely, table.count) > 0
-        near = np.bincount(questions, table["confidence"] >= self.confidence.near, table.count) > 0
-        doubtful: NDArray[np.bool_] = (near & ~answered)[questions] & ~compared
+        may_be = np.bincount(questions, is_near & (alone >= MIN_CONFIDENCE), table.count) > 0
+        doubtful: NDArray[np.bool_] = is_near & (may_be & ~answered)[questions]
         return doubtful
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
