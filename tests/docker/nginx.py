@@ -27,7 +27,7 @@ def local_configuration(port: int, services: Sequence[int], folder: Path) -> str
     text = UPSTREAM.sub(
         lambda line: "\n".join(f"{line[1]}server 127.0.0.1:{service} {line[2]}" for service in services), text
     )
-    return re.sub(r"\blisten 8000;", f"listen {port};", text).replace(" /tmp/", f" {folder}/")
+    return re.sub(r"\blisten 8000;", f"listen 127.0.0.1:{port};", text).replace(" /tmp/", f" {folder}/")
 
 
 @contextlib.contextmanager
