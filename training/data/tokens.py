@@ -25,7 +25,7 @@ UNSPACED = "".join(rf"\p{{{script}}}" for script in UNSPACED_LETTERS)
 
 # The Turkish İ is an i with a dot above it in lower case; Turkish writes a plain i.
 PLAIN_I = normalizers.Replace("i\N{COMBINING DOT ABOVE}", "i")
-# Vowel points and tatweel: names of pictures have them, as dictionaries do, and what people write has none.
+# Vowel points and tatweel: some names of pictures have them, as in dictionaries; what people write has none.
 NO_POINTS = normalizers.Replace(
     Regex("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"), ""
 )
