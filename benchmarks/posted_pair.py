@@ -122,8 +122,8 @@ def main(index: Path, pairs: int) -> None:
                     begun = list(map(processor_seconds, processes))
                     took = [seconds_until_found(port, number) for number in range(pairs)]
                     spent = [
-                        processor_seconds(process) - before
-                        for process, before in zip(processes, begun, strict=True)
+                        processor_seconds(process) - earlier
+                        for process, earlier in zip(processes, begun, strict=True)
                     ]
             finally:
                 worker.terminate()
@@ -131,7 +131,7 @@ def main(index: Path, pairs: int) -> None:
         figures = {
             "pairs": pairs,
             "seconds until found: first, median, highest": [
-                *(round(seconds, 2) for seconds in (took[0], median(took), max(took)))
+                round(seconds, 2) for seconds in (took[0], median(took), max(took))
             ],
             "processor seconds a pair: worker, service": [round(seconds / pairs, 2) for seconds in spent],
             "on the disk, MB: before, more after": [

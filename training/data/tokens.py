@@ -37,10 +37,9 @@ def train_tokenizer(
     """Train one tokenizer for all languages: BPE (Sennrich et al. 2016) or whole words.
 
     Normalises by NFKC, without Hebrew and Arabic vowel points, and, if the recipe says so, to lower case and
-    Latin letters. BPE: words keep a mark of
-    the space before them; punctuation and digits stand alone. Words: punctuation is dropped, scripts without
-    spaces are split into characters, and words that occur once become <unk>. `sequence_token` puts <seq>
-    first, the [SEQ] of globetrotter B.3. Pads with id 0.
+    Latin letters. BPE: words keep a mark of the space before them; punctuation and digits stand alone. Words:
+    punctuation is dropped, scripts without spaces are split into characters, and words that occur once become
+    <unk>. `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
     """
     by_words = settings.kind == "words"
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))

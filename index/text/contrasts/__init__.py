@@ -37,12 +37,7 @@ NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
 MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
-ROLES = (
-    "kin",
-    "who",
-    "weekday",
-    "month",
-)  # axes whose values a sentence names in the same order in any language
+ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
 TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
@@ -73,9 +68,9 @@ def contrasts(
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
     A negation that only one of them has is a contrast, and so is "when" within one language. On other axes
-    each must say what the other does not: "a man and a woman" does not exclude "a man". Who does something
-    comes before whom it is done to in any language, so that another order is a contrast ("the man sees the
-    woman"). Within any one language other words are a contrast, too, unless they are the `same`: exchanged
+    each must say what the other does not: "a man and a woman" does not exclude "a man". Most
+    languages name who does something before whom it is done to, so that another order is a contrast ("the man
+    sees the woman"), even where it is but a passive. Within any one language other words are a contrast, too, unless they are the `same`: exchanged
     ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other places or forms.
     Of languages without a file only exchanges of longer words, places and forms are known.
     """
@@ -287,7 +282,7 @@ def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool)
 
 
 def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
-    """Whether values that both say come in another order: who does it comes before whom it is done to."""
+    """Whether values that both say come in another order."""
     return [value for value in asked if value in answered] != [value for value in answered if value in asked]
 
 
