@@ -70,8 +70,9 @@ def contrasts(
     A negation that only one of them has is a contrast, and so is "when" within one language. On other axes
     each must say what the other does not: "a man and a woman" does not exclude "a man". Most
     languages name who does something before whom it is done to, so that another order is a contrast ("the man
-    sees the woman"), even where it is but a passive. Within any one language other words are a contrast, too, unless they are the `same`: exchanged
-    ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other places or forms.
+    sees the woman"), even where it is but a passive. Within any one language other words are a contrast, too,
+    unless they are the `same`: exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are
+    the same words in other places or forms.
     Of languages without a file only exchanges of longer words, places and forms are known.
     """
     found = []
