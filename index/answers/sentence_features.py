@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.answers.word_index import words_of
-from index.storage.tables import read_array, strings
+from index.storage.tables import integers, read_array, strings
 from index.text.normalisation import SENTENCE_ENDS
 from index.text.number_words import may_have_number, numbers_in
 from index.text.placeables import without_tags
@@ -163,8 +163,8 @@ def _parts(
     for words in numbered_words(remembered(), numbering, language):
         new = [may_have_number([word], language) for word in islice(numbering, len(counting), None)]
         counting = np.append(counting, np.array(new, bool))
-        with_digits = pc.indices_nonzero(pc.match_substring_regex(current[0], RE2_DIGIT)).to_numpy()
-        numbered = np.union1d(words.texts[counting[words.ids]], with_digits.astype(np.int64))
+        with_digits = integers(pc.indices_nonzero(pc.match_substring_regex(current[0], RE2_DIGIT)))
+        numbered = np.union1d(words.texts[counting[words.ids]], with_digits)
         texts, pairs = current[0], []
         names = list(numbering)
         ends = np.cumsum(words.lengths).tolist()

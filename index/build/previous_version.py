@@ -16,7 +16,7 @@ from index.build.corpus import metadata_of
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
-from index.storage.tables import SENTENCE_COLUMNS, read_table
+from index.storage.tables import SENTENCE_COLUMNS, array, integers, read_table
 from index.vectors.segments import open_vectors
 
 BLOCK_ROWS = 8192  # read at a time
@@ -61,7 +61,7 @@ class PreviousVersion:
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self.deleted = self._rows(deleted)
         rows = self._rows(replaced or ())
-        names = self._table.column("id").take(pa.array(rows)).to_pylist()
+        names = self._table.column("id").take(array(rows)).to_pylist()
         self.replaced = {row: (replaced or {})[name] for row, name in zip(rows.tolist(), names, strict=True)}
 
     @property
@@ -71,18 +71,16 @@ class PreviousVersion:
 
     def holds(self, ids: Collection[str]) -> list[str]:
         """Return those of the given ids that exist."""
-        existing: list[str] = self._table.column("id").take(pa.array(self._rows(ids))).to_pylist()
+        existing: list[str] = self._table.column("id").take(array(self._rows(ids))).to_pylist()
         return existing
 
     def _rows(self, ids: Collection[str]) -> Numbers:
         """The rows of the given ids, ascending."""
-        matches = pc.is_in(self._table.column("id"), value_set=pa.array(sorted(ids), pa.string()))
-        rows: Numbers = np.flatnonzero(np.asarray(matches)).astype(np.int64)
-        return rows
+        return integers(pc.indices_nonzero(pc.is_in(self._table.column("id"), value_set=array(sorted(ids)))))
 
     def texts(self, rows: Numbers) -> list[str]:
         """The texts of some rows."""
-        texts: list[str] = self._table.column("text").take(pa.array(rows)).to_pylist()
+        texts: list[str] = self._table.column("text").take(array(rows)).to_pylist()
         return texts
 
     def renumbered(self, rows: Numbers) -> Numbers:
@@ -130,7 +128,7 @@ class PreviousVersion:
         """Those of some rows that stay."""
         kept = np.setdiff1d(np.arange(start, stop), self.deleted)
         ids, texts, metadata = (
-            self._table.column(name).slice(start, stop - start).take(pa.array(kept - start)).to_pylist()
+            self._table.column(name).slice(start, stop - start).take(array(kept - start)).to_pylist()
             for name in SENTENCE_COLUMNS
         )
         changed = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from index.storage.tables import read_table, write_table
+from index.storage.tables import integers, read_table, write_table
 
 # The pairs are stored twice: sorted by row, and sorted by group.
 PAIR_COLUMNS = ("row", "group", "group_sorted", "row_of_group")
@@ -28,7 +28,7 @@ class Groups:
     def open(cls, path: Path, links: int) -> "Groups":
         """Open a verified LANG.groups.arrow of `links` pairs. Raises DamagedError."""
         table = read_table(path, PAIR_COLUMNS, links)
-        return cls([table.column(name).to_numpy() for name in PAIR_COLUMNS])
+        return cls([integers(table.column(name)) for name in PAIR_COLUMNS])
 
     def __len__(self) -> int:
         return len(self._rows)

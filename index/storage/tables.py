@@ -25,7 +25,7 @@ Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]
 
 def write_table(path: Path, columns: Columns) -> None:
     """Write columns of equal length, texts and arrays of numbers, as an Arrow file of one record batch."""
-    batch = pa.record_batch(list(map(_array, columns.values())), names=list(columns))
+    batch = pa.record_batch(list(map(array, columns.values())), names=list(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 
@@ -63,11 +63,18 @@ def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
-def _array(values: Sequence[str] | NDArray[np.int64]) -> Any:  # noqa: ANN401
+def array(values: Sequence[str] | NDArray[np.int64]) -> Any:  # noqa: ANN401
+    """An Arrow array of strings, or of numbers whose memory it shares; without pandas, as `strings`."""
     if not isinstance(values, np.ndarray):
         return strings(values)
     numbers = np.ascontiguousarray(values, np.int64)
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def integers(values: Any) -> NDArray[np.int64]:  # noqa: ANN401
+    """The integers of an Arrow array, none of them null, (n,); its `to_numpy` imports pandas, too."""
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return np.from_dlpack(whole).astype(np.int64, copy=False)
 
 
 @contextmanager

@@ -78,11 +78,10 @@ class Numbering(dict[str, int]):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from index.storage.tables import strings
+        from index.storage.tables import integers, strings
 
         pre_tokens = pc.split_pattern(texts if isinstance(texts, pa.StringArray) else strings(texts), " ")
         encoded = pre_tokens.flatten().dictionary_encode()
         names = encoded.dictionary.to_pylist()
         numbers = np.fromiter(map(self.__getitem__, names), np.int64, len(names))
-        lengths = pc.list_value_length(pre_tokens).to_numpy().astype(np.int64)
-        return Tokens(numbers[encoded.indices.to_numpy()], lengths)
+        return Tokens(numbers[integers(encoded.indices)], integers(pc.list_value_length(pre_tokens)))
