@@ -30,9 +30,7 @@ PATIENCE = 3  # seconds after which a worker is taken for dead: the least there 
 WORK = [
     sys.executable,
     "-c",
-    # What each job would import, and pyarrow when it is first given an array.
-    "import runpy, numpy, pyarrow, service.jobs.perform; pyarrow.array(numpy.zeros(1)); "
-    "from service import limits; "
+    "import runpy; from service import limits; "
     f"limits.WORKER_SILENCE_SECONDS = {PATIENCE}; limits.MAX_CORPUS_BYTES = {4 << 20}; "
     "runpy.run_module('passepartout', run_name='__main__')",
     "jobs",
