@@ -4,9 +4,10 @@
 |---|---|
 | `cosine`, `score`, `gap` | of their vectors (candidates.py) |
 | `log_candidates` | how many sentences there are to choose from |
+| `shortfall` | how much worse the question suits it than the best sentence in the question's language does |
 | `length_difference` | of the logs of their lengths, each less its language's mean |
-| `question_covered`, `answer_covered` | how much of one the words of the other cover |
-| `question_lacking`, `answer_lacking` | how far the word least covered falls short of its best translation |
+| `covered` | how much of each the words of the other cover, mean of both ways |
+| `lacking` | how far the word of either least covered falls short of its best translation |
 | `contradicts` | whether each has a number that the other lacks |
 | `token_score`, `question_mean`, `log_tokens` | of the question alone: whether it is text like the index's |
 
@@ -94,14 +95,18 @@ def add_evidence(
     mean_lengths: Mapping[str, float],
     pair: tuple[str, str],
     token_scores: NDArray[np.float32] | None = None,
+    best: NDArray[np.float32] | None = None,
 ) -> None:
     """Add all columns of evidence that can be computed for sentences.
 
-    `answered`: the features of the index's sentences. `pair`: the languages of questions and answers.
+    `answered`: the features of the index's sentences; `best` (sentences,): the highest score of each with
+    those of the language asked in, unless it is their own. `pair`: the languages of questions and answers.
     `token_scores` (vocabulary,): how much more likely a token is in text of the index's kinds.
     """
     questions, rows, columns = table["question"], table["row"], table.columns
     columns["log_candidates"] = np.full(len(table), np.log(max(1, len(answered))), np.float32)
+    if best is not None:
+        columns["shortfall"] = np.minimum(table["score"] - best[rows], 0)
     if pair[0] in mean_lengths and pair[1] in mean_lengths:
         asked_lengths = asked.lengths[questions] - mean_lengths[pair[0]]
         columns["length_difference"] = np.abs(answered.lengths[rows] - mean_lengths[pair[1]] - asked_lengths)
@@ -175,11 +180,12 @@ class WordPairs:
         return cosines
 
     def coverage(self) -> dict[str, NDArray[np.float32]]:
-        """The columns of coverage, both ways; 0 where either has no words.
+        """The columns of coverage; 0 where either has no words.
 
         A mean hides one word that is wrong: "a boy drinks milk" covers "a girl drinks milk" well. So what a
         sentence lacks is measured, too: of the word whose best translation is furthest from all that the
-        other sentence has, how far.
+        other sentence has, how far. What is lacking on one side is as bad as on the other, and columns of
+        each side would say nearly the same.
         """
         source, target = self._source, self._target
         # Words that were added to the index have no neighbours there.
@@ -193,11 +199,12 @@ class WordPairs:
         question_words, answer_words = self._question_words[self._questions], self._answer_words
         crossed = scores[question_words[:, :, None], answer_words[:, None, :]]
         best = source.best_scores(self._source_rows, self._source_vectors, target)
-        question = _covered(crossed.max(axis=2), question_words, source.rarities[self._source_rows], best)
+        question, left_out = _covered(
+            crossed.max(axis=2), question_words, source.rarities[self._source_rows], best
+        )
         best = target.best_scores(target_rows, self._target_vectors, source)
-        answer = _covered(crossed.max(axis=1), answer_words, target.rarities[target_rows], best)
-        names = "question_covered", "question_lacking", "answer_covered", "answer_lacking"
-        return dict(zip(names, (*question, *answer), strict=True))
+        answer, added = _covered(crossed.max(axis=1), answer_words, target.rarities[target_rows], best)
+        return {"covered": (question + answer) / 2, "lacking": np.maximum(left_out, added)}
 
     def differences(
         self, places: NDArray[np.int64], answer_vectors: Vectors, answers: Sequence[str]

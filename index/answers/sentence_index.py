@@ -14,7 +14,7 @@ from index.formats.sentence import Sentence
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
-from index.vectors.neighbourhoods import NeighbourhoodMeans
+from index.vectors.neighbourhoods import BySource
 from index.vectors.segments import open_vectors
 from index.vectors.vector_index import VectorIndex
 
@@ -26,7 +26,8 @@ def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is u
 
 
 class SentenceIndex:
-    """The sentences of one language; `sources` are the languages of the columns of `means`."""
+    """The sentences of one language; `sources` are the languages of the columns of `means`
+    and `best`."""
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class SentenceIndex:
         vectors: VectorIndex,
         table: Any,  # noqa: ANN401 (pyarrow is untyped)
         means: NDArray[np.float32],
+        best: NDArray[np.float32],
         sources: Sequence[str],
         features: Features,
         groups: Groups | None = None,
@@ -41,7 +43,7 @@ class SentenceIndex:
         self.language, self.vectors, self.features, self.groups = language, vectors, features, groups
         self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in SENTENCE_COLUMNS)
-        self._means = NeighbourhoodMeans(means, sources)
+        self._means, self._best = BySource(means, sources), BySource(best, sources)
 
     @classmethod
     def open(cls, folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> "SentenceIndex":
@@ -53,6 +55,7 @@ class SentenceIndex:
             open_vectors(folder, language, manifest, threads),
             read_table(folder / f"{language}.arrow", SENTENCE_COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
+            read_array(folder / f"{language}.best.npy", (count, len(sources))),
             sources,
             Features.open(folder, language, count),
             Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
@@ -64,6 +67,10 @@ class SentenceIndex:
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
+
+    def best_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each sentence's highest CSLS score with the sentences of the index in `source`."""
+        return self._best.seen_from(source)
 
     def id(self, row: int) -> str:
         """The ID of a row."""

@@ -269,7 +269,14 @@ class Translator:
             index.features.words_of(table["row"]),
         )
         add_evidence(
-            table, asked, index.features, words, self.confidence.lengths, (source, target), self._token_scores
+            table,
+            asked,
+            index.features,
+            words,
+            self.confidence.lengths,
+            (source, target),
+            self._token_scores,
+            index.best_from(source),
         )
         chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
         # What the corpus has in the question's own language comes before what was found across languages,

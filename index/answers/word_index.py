@@ -19,7 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean, words
 from index.vectors.faiss import FaissIndex
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, NeighbourhoodMeans, best_csls
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
 from index.vectors.vector_index import Rows, VectorIndex
 
 WORD_COLUMNS = ("word", "count")
@@ -54,7 +54,7 @@ class WordIndex:
         self._counts = np.asarray(counts, np.int64)
         self._total = max(1, int(self._counts.sum()))
         self._rows = {word: row for row, word in enumerate(vocabulary)}
-        self._means = NeighbourhoodMeans(np.zeros((0, 0), np.float32) if means is None else means, sources)
+        self._means = BySource(np.zeros((0, 0), np.float32) if means is None else means, sources)
         # (count + 1,) how rare each word is; the last is for words outside the vocabulary, which count as
         # occurring once. If no listed word occurs in a sentence, all words are equally rare.
         occurrences = np.maximum(np.append(self._counts, 1), 1)

@@ -19,7 +19,7 @@ from index.build.lexicon import choose_words, detector_of, word_counts, write_wo
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
 from index.build.reading import read_corpus, vectors_of
-from index.build.vectors import move_to_store, write_indexes, write_neighbourhoods, write_word_neighbourhoods
+from index.build.vectors import move_to_store, write_indexes, write_neighbourhoods
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -164,7 +164,7 @@ class _Build:
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
         settings = write_indexes(self.job, "", vectors, self.plan.options.factory)
-        write_neighbourhoods(self.job, sizes, settings)
+        write_neighbourhoods(self.job, "", sizes, settings, own=False)
         for code, search in settings.items():
             self._update(code, search=search)
 
@@ -179,7 +179,7 @@ class _Build:
         )
         settings = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(words) for code, words in chosen.items()}
-        write_word_neighbourhoods(self.job, sizes, settings)
+        write_neighbourhoods(self.job, ".words", sizes, settings, own=True)
         for code, words in sizes.items():
             self._update(code, words=words, word_search=settings[code])
 

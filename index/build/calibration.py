@@ -22,20 +22,14 @@ from index.confidence.models import Confidence, Model, Models, calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Tokens
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
 
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
 # candidates hardly varies within an index, and scenes are short and lack a word.
 PLAIN = ("score", "gap")
-FULL = (
-    *PLAIN,
-    "length_difference",
-    "question_covered",
-    "answer_covered",
-    "question_lacking",
-    "answer_lacking",
-)
+SAME_LANGUAGE = (*PLAIN, "length_difference", "covered", "lacking")
+FULL = (*SAME_LANGUAGE, "shortfall")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
 QUESTIONS_AT_ONCE = 256
@@ -91,7 +85,8 @@ class Questions:
 class Pool:
     """The neighbours of n questions, (n, m), and which of them are `right`.
 
-    `means` (sentences,) and `features` are those of all sentences that may be answers, `words` their words.
+    `means`, `best` (sentences,) and `features` are those of all sentences that may be answers, `words` their
+    words; no `best` of sentences of the language of the questions.
     """
 
     asked: Asked
@@ -99,6 +94,7 @@ class Pool:
     rows: Rows
     right: NDArray[np.bool_]
     means: NDArray[np.float32]
+    best: NDArray[np.float32] | None
     features: Features
     words: WordIndex
 
@@ -122,7 +118,8 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
                 pool.features.words_of(table["row"]),
             )
             own = float(pool.asked.lengths.mean())
-            add_evidence(table, pool.asked, pool.features, words, {pair[0]: own, **lengths}, pair)
+            known = {pair[0]: own, **lengths}
+            add_evidence(table, pool.asked, pool.features, words, known, pair, best=pool.best)
             half.append(table)
     return Questions(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
 
@@ -177,6 +174,7 @@ def paraphrase_pools(
             neighbours,
             np.stack([np.isin(row, known) for row, known in zip(neighbours, same, strict=True)]),
             index.means_from(code),
+            None,
             index.features,
             indexes.words[code],
         )
@@ -197,7 +195,7 @@ def fit_paraphrases(
         tables.append(ask(indexes, pools, (code, code), lengths).table)
     if sum(table.count for table in tables) < 2 * LEAST_PARAPHRASES:
         return None
-    return fit_choice(joined(tables), (*FULL, "cosine"))
+    return fit_choice(joined(tables), (*SAME_LANGUAGE, "cosine"))
 
 
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
@@ -214,6 +212,7 @@ def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[l
             neighbours,
             np.stack([np.isin(row, known) for row, known in right]),
             target.means_from(pair[0]),
+            target.best_from(pair[0]),
             target.features,
             indexes.words[pair[1]],
         )
@@ -251,9 +250,10 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
     The first language need not be in the index. Copies of the translations in the index are left out.
     """
     target, places = indexes.sentences[pair[1]], np.searchsorted(added.lines, asked.lines)
-    means = np.zeros(len(added.lines), np.float32)
-    means[places] = _means_around(indexes, pair, added.vectors[places])
-    means = np.append(target.means_from(pair[0]), means)
+    around = np.zeros((2, len(added.lines)), np.float32)
+    around[:, places] = _around(indexes, pair, added.vectors[places])
+    known = np.stack([target.means_from(pair[0]), target.best_from(pair[0])])
+    means, best = np.concatenate([known, around], axis=1)
     for begin in range(0, len(asked), QUESTIONS_AT_ONCE):
         block = np.arange(begin, min(begin + QUESTIONS_AT_ONCE, len(asked)))
         vectors, neighbours, own = asked.vectors[block], asked.rows[block], places[block]
@@ -267,6 +267,7 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
             np.column_stack([len(target) + own, neighbours]),
             right,
             means,
+            best,
             added.features,
             added.words,
         )
@@ -283,17 +284,18 @@ def _no_tokens(questions: Rows) -> Tokens:
     return Tokens.of([[]] * len(questions))
 
 
-def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
-    """(n,) the neighbourhood means of new vectors of the second language of `pair`."""
+def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
+    """(2, n) the neighbourhood means and the best scores of new vectors of the second language of `pair`."""
     codes = indexes.sentences
     sources = [pair[0]] if pair[0] in codes else [code for code in codes if code != pair[1]]
     if not sources:
-        return np.zeros(len(vectors), np.float32)
-    means = [
-        neighbourhood_means(codes[code].vectors.search(vectors, CSLS_NEIGHBOURS, batched=True)[0])
-        for code in sources
-    ]
-    average: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
+        return np.zeros((2, len(vectors)), np.float32)
+    around = []
+    for code in sources:
+        cosines, rows = codes[code].vectors.search(vectors, CSLS_NEIGHBOURS, batched=True)
+        means = neighbourhood_means(cosines)
+        around.append([means, best_csls(cosines, means, codes[code].means_from(pair[1])[rows])])
+    average: NDArray[np.float32] = np.mean(around, axis=0).astype(np.float32)
     return average
 
 
@@ -327,6 +329,7 @@ def fit_confidence(
     encoder: Models,
 ) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
     """Fit a confidence; compute each candidate's probability from a fit on the other questions."""
+    asked = dict(sorted(asked.items()))  # the same for any order of the languages
     table = joined([answered.table for answered in asked.values()])
     folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
     fold, chances = folds[table["question"]], np.zeros(len(table))

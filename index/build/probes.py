@@ -54,11 +54,11 @@ def asked(
 ) -> dict[Pair, Probes]:
     """Ask `count` texts over all pairs, as many of each: those that `texts_in` the first language of a pair.
 
-    They are drawn by the number of the pair, and asked of the index of its second language.
+    They are drawn by the codes of the pair, and asked of the index of its second language.
     """
     probes = {}
-    for seed, (source, target) in enumerate(pairs):
-        every = texts_in(source)
+    for source, target in pairs:
+        every, seed = texts_in(source), list(f"{source}-{target}".encode())
         lines = np.random.default_rng(seed).permutation(len(every))[: -(-count // len(pairs))]
         texts, tokens, vectors = encoded([every[line] for line in lines.tolist()], encoder, source)
         found = indexes[target].vectors.search(vectors, CANDIDATE_COUNT, batched=True)

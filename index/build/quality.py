@@ -118,7 +118,7 @@ def calibrate(
     random, lengths = np.random.default_rng(seed), indexes.mean_lengths()
     models = encoder.bundle.manifest.calibration
     asked: dict[Pair, Questions] = {}
-    pairs = list(permutations(indexes.sentences, 2))
+    pairs = list(permutations(sorted(indexes.sentences), 2))
     for pair in pairs:
         rows, answers = aligned(indexes, pair, -(-MAX_QUESTIONS // len(pairs)), random)
         if len(rows):

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from index.answers.sentence_features import Features
+from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WORD_COLUMNS
 from index.build.cleaning import Cleaner
 from index.build.corpus import Corpus, Ids, metadata_of
@@ -47,7 +48,7 @@ from index.storage.versions import (
 from index.text.identification import Detector
 from index.text.normalisation import clean
 from index.vectors.faiss import write_faiss
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.segments import ADDED, Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
@@ -236,19 +237,22 @@ class _Change:
         return rows, self.worker.encode(self.code, texts, False).vectors
 
     def _write_means(self, replaced: Any, other: Vectors, new: Vectors) -> None:  # noqa: ANN401
-        """Write LANG.hubness.npy with the means of the replaced and the new rows."""
+        """Write LANG.hubness.npy and LANG.best.npy with the values of the replaced and the new rows."""
         base, manifest = self.base, self.base.manifest
         sources = manifest.sources(self.code)
-        before = read_array(base.folder / f"{self.code}.hubness.npy", (base.count, len(sources)))
         vectors = np.concatenate([other, new])
-        means = np.zeros((len(vectors), len(sources)), np.float32)
+        means, best = np.zeros((2, len(vectors), len(sources)), np.float32)
         for column, source in enumerate(sources):
-            nearest = open_vectors(base.folder, source, manifest).search(vectors, CSLS_NEIGHBOURS)[0]
-            means[:, column] = neighbourhood_means(nearest)
-        every = np.array(before)
-        every[replaced] = means[: len(replaced)]
-        every = np.concatenate([np.delete(every, base.deleted, axis=0), means[len(replaced) :]])
-        save_array(self.work / f"{self.code}.hubness.npy", every)
+            cosines, rows = open_vectors(base.folder, source, manifest).search(vectors, CSLS_NEIGHBOURS)
+            means[:, column] = neighbourhood_means(cosines)
+            theirs = SentenceIndex.open(base.folder, source, manifest).means_from(self.code)
+            best[:, column] = best_csls(cosines, means[:, column], theirs[rows])
+        for name, values in (("hubness", means), ("best", best)):
+            file = f"{self.code}.{name}.npy"
+            every = np.array(read_array(base.folder / file, (base.count, len(sources))))
+            every[replaced] = values[: len(replaced)]
+            every = np.concatenate([np.delete(every, base.deleted, axis=0), values[len(replaced) :]])
+            save_array(self.work / file, every)
 
     def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> Segment | None:  # noqa: ANN401
         """Write LANG.added.faiss, of what it had and still is, of the replaced and the new rows."""

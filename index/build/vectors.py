@@ -19,7 +19,7 @@ from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nea
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, recall
 
-Columns = dict[str, NDArray[np.float32]]  # language -> a value for each word
+Columns = dict[str, NDArray[np.float32]]  # language -> a value for each row
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
@@ -54,37 +54,19 @@ def open_index(job: Job, suffix: str, code: str, count: int, settings: SearchSet
     return FaissIndex.open(path, count, job.encoder.dimension, settings, job.threads)
 
 
-def write_neighbourhoods(job: Job, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]) -> None:
-    """Write LANG.hubness.npy: each sentence's mean cosine to its nearest in each other language.
-
-    `sizes`: the number of sentences of each language.
-    """
-    opened = _opened(job, "", sizes, settings)
-    with Progress(sum(sizes.values()) * (len(sizes) - 1), unit="sentences", label="neighbourhoods") as bar:
-        for code, rows in opened.items():
-            others = [index for found, index in opened.items() if found != code]
-            means = np.zeros((len(rows), len(others)), np.float32)
-            for column, other in enumerate(others):
-                start = 0
-                for cosines, _ in _nearest(rows, other, CSLS_NEIGHBOURS, job.threads):
-                    means[start : start + len(cosines), column] = neighbourhood_means(cosines)
-                    start += len(cosines)
-                    bar.advance(len(cosines))
-            save_array(job.path(f"{code}.hubness.npy"), means)
-
-
-def write_word_neighbourhoods(
-    job: Job, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
+def write_neighbourhoods(
+    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings], *, own: bool
 ) -> None:
-    """Write LANG.words.hubness.npy, as of sentences, and LANG.words.best.npy.
+    """Write LANG{suffix}.hubness.npy and LANG{suffix}.best.npy, of sentences or of words.
 
-    The latter has each word's highest CSLS score with the words of each language, its own among them. A
-    language alone has no columns in either.
+    The former has each row's mean cosine to its nearest in each other language, the latter its highest CSLS
+    score with these; and with its `own` language, if there are others. `sizes`: the rows of each language.
     """
-    opened = _opened(job, ".words", sizes, settings)
+    opened = _opened(job, suffix, sizes, settings)
     means: dict[str, Columns] = {code: {} for code in sizes}
     best: dict[str, Columns] = {code: {} for code in sizes}
-    with Progress(sum(sizes.values()) * len(sizes), unit="words", label="neighbourhoods") as bar:
+    searches = len(sizes) - (not own)
+    with Progress(sum(sizes.values()) * searches, unit="rows", label="neighbourhoods") as bar:
 
         def nearest_to(code: str, other: str) -> tuple[Vectors, Rows]:
             blocks = _nearest(opened[code], opened[other], CSLS_NEIGHBOURS, job.threads)
@@ -98,14 +80,16 @@ def write_word_neighbourhoods(
                 means[code][other] = neighbourhood_means(cosines)
             for (code, other), (cosines, rows) in found.items():
                 best[code][other] = best_csls(cosines, means[code][other], means[other][code][rows])
-        for code in sizes if len(sizes) > 1 else ():
-            own = np.mean(list(means[code].values()), axis=0)
+        for code in sizes if own and len(sizes) > 1 else ():
+            overall = np.mean(list(means[code].values()), axis=0)
             cosines, rows = nearest_to(code, code)
-            best[code][code] = best_csls(cosines, own, own[rows])
+            best[code][code] = best_csls(cosines, overall, overall[rows])
     for name, columns in (("hubness", means), ("best", best)):
         for code, size in sizes.items():
             table = [columns[code][other] for other in sizes if other in columns[code]]
-            save_array(job.path(f"{code}.words.{name}.npy"), np.array(table, np.float32).reshape(-1, size).T)
+            save_array(
+                job.path(f"{code}{suffix}.{name}.npy"), np.array(table, np.float32).reshape(-1, size).T
+            )
 
 
 def _opened(

@@ -11,7 +11,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 10
+INDEX_FORMAT = 11
 
 
 class SearchSettings(BaseModel):
@@ -76,9 +76,9 @@ class LanguageEntry(BaseModel):
 class IndexManifest(Manifest):
     """The manifest of a version of an index.
 
-    The order of `languages`, without the language itself, is the order of its hubness columns; `detects` are
-    the rows of detector.npy. `job`: who asked for it. `skipped`: sentences per file in languages that the
-    encoder does not know.
+    The order of `languages`, without the language itself, is the order of the columns of its hubness.npy and
+    best.npy; `detects` are the rows of detector.npy. `job`: who asked for it. `skipped`: sentences per file
+    in languages that the encoder does not know.
     `quality` has keys such as "de-en": questions in the first, answers in the second.
     """
 

@@ -34,7 +34,7 @@ from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, wri
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
-SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
+SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.best.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.best.npy")
 FEATURE_FILES = tuple(f"{{}}.features.{name}.npy" for name in ("lengths", "offsets", "words", "numbers"))
 

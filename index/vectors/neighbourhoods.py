@@ -27,27 +27,27 @@ def neighbourhood_means(similarities: NDArray[np.floating], k: int = CSLS_NEIGHB
     return means
 
 
-class NeighbourhoodMeans:
-    """The mean cosine of each row of a language to its nearest neighbours in each of the other languages."""
+class BySource:
+    """A value of each row of a language for each other language, such as its mean cosine to the nearest."""
 
-    def __init__(self, means: NDArray[np.float32], sources: Sequence[str]) -> None:
-        """Take the means (rows, sources), a column for each language of `sources`."""
-        self._means = means
-        self._by_source = dict(zip(sources, means.T, strict=True))
+    def __init__(self, values: NDArray[np.float32], sources: Sequence[str]) -> None:
+        """Take the values (rows, sources), a column for each language of `sources`."""
+        self._values = values
+        self._by_source = dict(zip(sources, values.T, strict=True))
 
     def seen_from(self, source: str) -> NDArray[np.float32]:
-        """(rows,) the means for queries in `source`; the mean over all sources for a language not among them.
+        """(rows,) the values for queries in `source`; for another language, the mean over all sources.
 
         0 if there are no sources.
         """
-        means = self._by_source.get(source)
-        return self._overall if means is None else means
+        values = self._by_source.get(source)
+        return self._overall if values is None else values
 
     @cached_property
     def _overall(self) -> NDArray[np.float32]:
-        rows = len(self._means)
+        rows = len(self._values)
         means: NDArray[np.float32] = (
-            self._means.mean(axis=1) if self._by_source else np.zeros(rows, np.float32)
+            self._values.mean(axis=1) if self._by_source else np.zeros(rows, np.float32)
         )
         return means
 

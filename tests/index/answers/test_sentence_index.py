@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
     ids = [f"de:{row + 1}" for row in range(30)]
     write_table(tmp_path / "de.arrow", {"id": ids, "text": texts, "metadata": ['{"book": [1, "é"]}'] * 30})
     np.save(tmp_path / "de.hubness.npy", MEANS)
+    np.save(tmp_path / "de.best.npy", 2 * MEANS)
     for name, values in Features.of([texts], ["satz"], "de").arrays("de").items():
         save_array(tmp_path / name, values)
     return tmp_path
@@ -63,7 +64,9 @@ def test_means_are_those_of_the_language_asked_in_or_else_of_all(folder: Path) -
     np.testing.assert_array_equal(index.means_from("en"), MEANS[:, 0])
     np.testing.assert_array_equal(index.means_from("ar"), MEANS[:, 1])
     np.testing.assert_allclose(index.means_from("pt"), MEANS.mean(axis=1))
-    np.save(folder / "de.hubness.npy", np.zeros((30, 0), np.float32))
+    np.testing.assert_array_equal(index.best_from("ar"), 2 * MEANS[:, 1])
+    for name in ("hubness", "best"):
+        np.save(folder / f"de.{name}.npy", np.zeros((30, 0), np.float32))
     assert not opened(folder, sources=()).means_from("en").any()
 
 

@@ -95,6 +95,20 @@ def test_the_best_score_of_each_word_is_measured_in_every_language(index_dir: Pa
     np.testing.assert_allclose(found[:, 1], scores.max(axis=1, initial=0), atol=1e-5)
 
 
+def test_the_best_score_of_each_sentence_is_measured_in_every_other_language(index_dir: Path) -> None:
+    folder, manifest = open_version(index_dir)
+    sentences = Translator.open(index_dir).sentence_indexes
+    code, other = list(manifest.languages)[:2]
+    own, others = (
+        index.vectors.reconstruct(range(len(index))) for index in (sentences[code], sentences[other])
+    )
+    means = sentences[code].means_from(other)[:, None], sentences[other].means_from(code)
+    found = np.load(folder / f"{code}.best.npy")
+    assert found.shape == (len(own), len(manifest.sources(code)))
+    wanted = csls_scores(own @ others.T, *means).max(axis=1, initial=0)
+    np.testing.assert_allclose(found[:, manifest.sources(code).index(other)], wanted, atol=1e-5)
+
+
 def test_the_number_of_threads_changes_no_byte(bundle: Bundle, tmp_path: Path) -> None:
     corpora = make_corpus(tmp_path / "corpus", ("en", "de", "pt"), count=200)
     made = [build_index(bundle, corpora, tmp_path / f"{n}", threads=n).files for n in (1, 2, 3)]

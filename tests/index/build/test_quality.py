@@ -113,6 +113,16 @@ def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: I
     assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
 
 
+def test_the_order_of_languages_changes_no_confidence(
+    noisy: Bundle, index: Path, manifest: IndexManifest, tmp_path: Path
+) -> None:
+    sources = moses(tmp_path / "c", 600)[::-1]
+    other = build_index(noisy, sources, tmp_path / "index", options=Options(FACTORY)).confidence
+    for one, two in zip(manifest.confidence.sentence, other.sentence, strict=True):
+        assert two.weights == pytest.approx(one.weights, abs=1e-4)
+        assert two.bias == pytest.approx(one.bias, abs=1e-4)
+
+
 def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
     manifest = build_index(noisy, moses(tmp_path / "c", 12), tmp_path / "index")
     assert manifest.confidence == Confidence.of_encoder(noisy.manifest.calibration)
