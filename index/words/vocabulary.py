@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -76,19 +77,29 @@ def training_tokens(encoder: TextEncoder) -> dict[str, NDArray[np.float32]]:
     """(vocabulary,) how often each token occurs in the training words of each language of an encoder.
 
     Tokenising them takes seconds, so the counts are kept in the user's cache, which may be deleted any time.
+    They are found by tokenizer and words, which an encoder still has when it was taught another language.
     """
-    languages, folder = encoder.bundle.manifest.languages, cache_folder()
-    path = folder and folder / "tokens" / f"{encoder.bundle.manifest.digest}.npy"
-    try:
-        counts = read_array(path, (len(languages), encoder.vocabulary)) if path else None
-    except (OSError, DamagedError):
-        counts = None
-    if counts is None:
-        words = (training_words(encoder.bundle, code) for code in languages)
-        counts = np.stack([token_counts(encoder, found) for found in words]).astype(np.float32)
+    return {code: _training_tokens(encoder, code) for code in encoder.bundle.manifest.languages}
+
+
+def _training_tokens(encoder: TextEncoder, language: str) -> NDArray[np.float32]:
+    manifest, folder = encoder.bundle.manifest, cache_folder()
+    words_file = encoder.bundle.words(language)
+    if words_file is None:
+        return np.zeros(encoder.vocabulary, np.float32)
+    files = [
+        manifest.files[file.relative_to(encoder.bundle.folder).as_posix()].sha256
+        for file in (encoder.bundle.tokenizer, words_file)
+    ]
+    key = " ".join([*files, str(manifest.max_tokens), str(manifest.punctuation)])
+    path = folder and folder / "tokens" / f"{blake2b(key.encode(), digest_size=16).hexdigest()}.npy"
+    with suppress(OSError, DamagedError):
         if path:
-            _keep(path, counts)
-    return dict(zip(languages, counts, strict=True))
+            return read_array(path, (encoder.vocabulary,))
+    counts = token_counts(encoder, training_words(encoder.bundle, language)).astype(np.float32)
+    if path:
+        _keep(path, counts)
+    return counts
 
 
 def _keep(path: Path, counts: NDArray[np.float32]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
-from index.words.vocabulary import by_frequency, token_counts, training_words
+from index.words.vocabulary import by_frequency, token_counts, training_tokens, training_words
 
 
 def test_training_words_are_those_of_the_file(bundle: Bundle) -> None:
@@ -42,3 +42,21 @@ def test_tokens_are_counted_as_often_as_their_words(bundle: Bundle) -> None:
     assert found[ending] == 2
     assert found.sum() == 7
     np.testing.assert_array_equal(token_counts(encoder, {}), np.zeros(encoder.vocabulary))
+
+
+def test_tokens_of_training_words_are_kept_for_the_same_words(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    encoder = TextEncoder(bundle)
+    found = training_tokens(encoder)["de"]
+    assert np.array_equal(found, token_counts(encoder, training_words(bundle, "de")))
+    counted = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npy")}
+    assert len(counted) == len(bundle.manifest.languages)
+    taught = bundle.manifest.model_copy(update={"version": "taught", "languages": ("de", "en")})
+    again = training_tokens(TextEncoder(Bundle(bundle.folder, taught)))
+    assert np.array_equal(again["de"], found)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npy")} == counted
+    for path in counted:
+        path.write_bytes(b"damaged")
+    assert np.array_equal(training_tokens(encoder)["de"], found)
