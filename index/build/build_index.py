@@ -124,15 +124,15 @@ class _Build:
         verify(job.path(ENCODER), job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
         likely = () if None in given else (*given, *plan.previous)
-        detector = detector_of(job.encoder, {}).of_index([code for code in likely if code])
-        with self._pool(detector) as pool:
+        trained = detector_of(job.encoder, {})
+        with self._pool(trained.of_index([code for code in likely if code])) as pool:
             self.entries = read_corpus(
                 job, plan.corpus, plan.cleaning, pool, plan.previous, own_ids=plan.own_ids
             )
             counted = {code: word_counts(job, code, pool) for code in self.entries}
         self._index_sentences()
         self._index_words(counted)
-        detector = detector_of(job.encoder, counted)
+        detector = detector_of(job.encoder, counted, trained)
         save_array(job.path(DETECTOR), detector.table)
         manifest = IndexManifest(
             version=version,

@@ -73,12 +73,18 @@ def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences
     return contexts.mixed(job.encoder.word_vectors(vocabulary, code))
 
 
-def detector_of(encoder: TextEncoder, words: Mapping[str, Counter[str]]) -> Detector:
-    """A Detector of the encoder's languages, from its training words and those of the corpora, `words`."""
-    counts: dict[str, NDArray[np.floating]] = dict(training_tokens(encoder))
-    for code, corpus in words.items():
-        if code not in counts:  # a language that is a target alone
-            continue
-        counts[code] = counts[code] + token_counts(encoder, corpus)
-    rows = {code: table_row(found.astype(np.float64)) for code, found in counts.items() if found.any()}
+def detector_of(
+    encoder: TextEncoder, words: Mapping[str, Counter[str]], trained: Detector | None = None
+) -> Detector:
+    """A Detector of the encoder's languages, from its training words and those of the corpora, `words`.
+
+    `trained`: that of the training words alone, where it is known, whose rows of other languages are taken.
+    """
+    known = dict(zip(trained.languages, trained.table, strict=True)) if trained else {}
+    rows: dict[str, NDArray[np.float32]] = {}
+    for code, counts in training_tokens(encoder).items():
+        if code in known and code not in words:
+            rows[code] = known[code]
+        elif (found := counts + token_counts(encoder, words.get(code, Counter()))).any():
+            rows[code] = table_row(found)
     return Detector(list(rows), np.array(list(rows.values()), np.float32).reshape(-1, encoder.vocabulary))

@@ -100,6 +100,7 @@ def test_drawings_are_trained_on_together_with_photographs(data: Path, tmp_path:
     assert {both.data.captions.captions[row].picture for row in seen} == set(range(total))
 
 
+@pytest.mark.slow
 def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_path: Path) -> None:
     settings = (
         'data.sets=["photos","pictograms"]',
