@@ -75,7 +75,7 @@ def test_an_answer_ages() -> None:
     asyncio.run(main())
 
 
-BOUND = 500_000
+BOUND = 2_000_000
 
 
 @pytest.mark.parametrize(("characters", "count"), [(1, 0), (1, 50), (1000, 1)])
