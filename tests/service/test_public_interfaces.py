@@ -61,9 +61,8 @@ def test_nothing_private_of_a_library_is_used(path: Path) -> None:
             if node.attr == "__class__" and isinstance(node.ctx, ast.Store):
                 faults.append(f"line {node.lineno}: __class__ is assigned")
             private = node.attr.startswith("_") and not node.attr.startswith("__")
-            name = ast.unparse(node)
-            known = own | OF_NAMED_TUPLES
-            if private and not _is_self(node.value) and node.attr not in known and name not in PUBLISHED:
+            foreign = private and not _is_self(node.value) and node.attr not in own | OF_NAMED_TUPLES
+            if foreign and (name := ast.unparse(node)) not in PUBLISHED:
                 faults.append(f"line {node.lineno}: {name}")
     assert faults == []
 
