@@ -2,7 +2,7 @@
 
 However alike the vectors and the words of two sentences are, such an answer is near at best. Numbers are
 compared for every candidate (evidence.py); what else two texts say differently (text/contrasts) is looked for
-only where an answer is otherwise likely, or would be without its rivals, since it takes longer.
+only where an answer is otherwise likely, since it takes longer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import Differs
-from index.answers.candidates import Candidates, gaps
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
 from index.text.contrasts import Contrast, contrasts
@@ -26,17 +25,6 @@ def contrasting(
     if bare == text:
         return ()
     return contrasts(bare, asked.language, text, language, words.same_meaning)
-
-
-def without_rivals(table: Candidates, found: Mapping[int, Sequence[Contrast]]) -> None:
-    """Measure the gaps between those candidates alone that say nothing otherwise than their questions.
-
-    The opposite of an answer is as near to the question as the answer is, and no rival once excluded.
-    """
-    kept = np.ones(len(table), bool)
-    kept[list(found)] = False
-    alone = gaps(table["question"][kept], table["score"][kept])
-    table["gap"][kept] = np.maximum(table["gap"][kept], alone)
 
 
 def limited_by(

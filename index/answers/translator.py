@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import contrasting, limited_by, with_contrasts, without_rivals
+from index.answers.guard import contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
@@ -285,13 +285,7 @@ class Translator:
         remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled, table["confidence"] >= MIN_CONFIDENCE)
-        doubtful = self._doubtful(table, contrasts)
-        if doubtful.any():
-            contrasts |= self._contrasts(table, asked, index, recalled, doubtful)
-            without_rivals(table, contrasts)
-            chances = self.confidence.of_sentences(table.columns)
-            table.columns["confidence"] = np.where(remembered, similarity, chances)
+        contrasts = self._contrasts(table, asked, index, recalled)
         # What is exact comes first; what says something else only where nothing better is at least near.
         limited_by(table["confidence"], contrasts, self.confidence.opposite)
         other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
@@ -309,15 +303,14 @@ class Translator:
         asked: Asked,
         index: SentenceIndex,
         recalled: Sequence[Remembered | None],
-        compared: NDArray[np.bool_],
     ) -> dict[int, Sequence[Contrast]]:
-        """What candidates that are `compared` say otherwise than their questions, by place, if anything.
+        """What likely candidates say otherwise than their questions, by place, if anything.
 
         Where the corpus says in the language of the question what a candidate says, that is compared.
         """
         memory, words = self.sentence_indexes.get(asked.language), self.word_indexes[asked.language]
         contrasts = {}
-        for place in np.flatnonzero(compared).tolist():
+        for place in np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist():
             question, row = int(table["question"][place]), int(table["row"][place])
             found = recalled[question] if table["remembered"][place] else None
             if found is not None and memory is not None:
@@ -328,23 +321,6 @@ class Translator:
             if says_otherwise := contrasting(asked, question, text, code, words):
                 contrasts[place] = says_otherwise
         return contrasts
-
-    def _doubtful(self, table: Candidates, contrasts: Mapping[int, Sequence[Contrast]]) -> NDArray[np.bool_]:
-        """Which candidates, not compared yet, are near where no answer is likely but one may be.
-
-        None is likelier than if nothing but the worst of its rivals were left.
-        """
-        questions, chances, scores = table["question"], table["confidence"], table["score"]
-        likely = chances >= MIN_CONFIDENCE
-        is_near = (chances >= self.confidence.near) & ~likely
-        likely[list(contrasts)] = False
-        worst = np.full(table.count, np.inf)
-        np.minimum.at(worst, questions, scores)
-        alone = self.confidence.of_sentences({**table.columns, "gap": scores - worst[questions]})
-        answered = np.bincount(questions, likely, table.count) > 0
-        may_be = np.bincount(questions, is_near & (alone >= MIN_CONFIDENCE), table.count) > 0
-        doubtful: NDArray[np.bool_] = is_near & (may_be & ~answered)[questions]
-        return doubtful
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
         """The sentence of its own language that is the likeliest to say what a question says, of each."""

@@ -18,7 +18,7 @@ from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex, words_of
 from index.build.probes import Pair, Probes, encoded, reworded, scenes
-from index.confidence.models import Confidence, Model, Models, calibration_error, fit
+from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Tokens
@@ -26,10 +26,11 @@ from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourho
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
 
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
-# candidates hardly varies within an index, and scenes are short and lack a word.
-PLAIN = ("score", "gap")
-SAME_LANGUAGE = (*PLAIN, "length_difference", "covered", "lacking")
-FULL = (*SAME_LANGUAGE, "shortfall")
+# candidates hardly varies within an index, and how far an answer is above the next says nothing of it where
+# that is its opposite.
+PLAIN = ("score",)
+FULL = (*PLAIN, "length_difference", "covered", "lacking", "shortfall")
+PARAPHRASE = (*PLAIN, "gap", "length_difference", "covered", "lacking", "cosine")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
 QUESTIONS_AT_ONCE = 256
@@ -38,6 +39,7 @@ MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
 PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer nothing is fitted
 FOLDS = 2
+SCENES_RIDGE = 1e-2  # scenes are told apart more easily than what people ask (docs/research.md)
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
 
 
@@ -195,7 +197,7 @@ def fit_paraphrases(
         tables.append(ask(indexes, pools, (code, code), lengths).table)
     if sum(table.count for table in tables) < 2 * LEAST_PARAPHRASES:
         return None
-    return fit_choice(joined(tables), (*SAME_LANGUAGE, "cosine"))
+    return fit_choice(joined(tables), PARAPHRASE)
 
 
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
@@ -305,20 +307,20 @@ def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
     return order[firsts(table["question"][order])]
 
 
-def fit_choice(table: Candidates, names: Sequence[str] = FULL) -> Model:
+def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RIDGE) -> Model:
     """Fit the probability that the answer chosen for a question, the likeliest, is right.
 
     The first fit is to all answers, each later one to the answers that the fit before it chooses.
     """
-    model = _fit(table, names)
+    model = _fit(table, names, ridge)
     for _ in range(CHOICE_ROUNDS):
-        model = _fit(table.take(likeliest(table, model.probability(table.columns))), names)
+        model = _fit(table.take(likeliest(table, model.probability(table.columns))), names, ridge)
     return model
 
 
-def _fit(table: Candidates, names: Iterable[str]) -> Model:
+def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:
     known = [name for name in names if name in table.columns]
-    return fit({name: table[name] for name in known}, table["right"])
+    return fit({name: table[name] for name in known}, table["right"], ridge=ridge)
 
 
 def fit_confidence(
@@ -331,10 +333,11 @@ def fit_confidence(
     """Fit a confidence; compute each candidate's probability from a fit on the other questions."""
     asked = dict(sorted(asked.items()))  # the same for any order of the languages
     table = joined([answered.table for answered in asked.values()])
+    ridge = SCENES_RIDGE if source == "scenes" else RIDGE
     folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
     fold, chances = folds[table["question"]], np.zeros(len(table))
     for held_out in range(FOLDS):
-        model = fit_choice(table.take(fold != held_out))
+        model = fit_choice(table.take(fold != held_out), ridge=ridge)
         chances[fold == held_out] = model.probability(table.take(fold == held_out).columns)
     chosen = likeliest(table, chances)
     first = firsts(table["question"])
@@ -342,7 +345,7 @@ def fit_confidence(
         source=source,
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
-        sentence=(fit_choice(table), _fit(table.take(first), PLAIN)),
+        sentence=(fit_choice(table, ridge=ridge), _fit(table.take(first), PLAIN, ridge)),
         paraphrase=(encoder.paraphrase,),
         word=encoder.word,
         lengths=dict(lengths),

@@ -29,7 +29,7 @@ Columns = dict[str, NDArray[np.float64]]
 SENTENCES_ASKED = 2000  # over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
 SMOOTHING = 0.5  # added to each count of a token
-OTHERS_WEIGHT = 0.75  # of all texts of other kinds together, relative to all texts of the kinds of the index
+OTHERS_WEIGHT = 0.4  # of all texts of other kinds together, relative to all texts of the kinds of the index
 
 
 @dataclass(frozen=True)

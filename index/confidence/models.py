@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from index.confidence import MIN_CONFIDENCE, MatchKind
 
 RIDGE = 1e-3  # a question: keeps separable answers from driving the weights to infinity
-LEAST_RIDGE = 1e-2
+LEAST_RIDGE = 1e-2  # of the bias, which any share of right answers may need
 STEPS = 100  # of Newton's method
 BINS = 10  # of the calibration error
 
@@ -122,11 +122,16 @@ def _first_known(models: Sequence[Model], columns: Columns) -> NDArray[np.float6
     return model.probability(columns)
 
 
-def fit(columns: Columns, right: NDArray[np.bool_], counted: NDArray[np.floating] | None = None) -> Model:
+def fit(
+    columns: Columns,
+    right: NDArray[np.bool_],
+    counted: NDArray[np.floating] | None = None,
+    ridge: float = RIDGE,
+) -> Model:
     """Fit to columns (n,) of evidence and whether each answer was right (n,): ridge on standardised columns.
 
-    `counted` (n,): how much each answer counts, by default 1. Newton's method (iteratively reweighted least
-    squares). Raises ValueError if there are no answers.
+    `counted` (n,): how much each answer counts, by default 1. `ridge`: the penalty of each answer. Newton's
+    method (iteratively reweighted least squares). Raises ValueError if there are no answers.
     """
     values = np.column_stack([np.ravel(column).astype(np.float64) for column in columns.values()])
     if len(values) != len(right) or not len(right):
@@ -135,7 +140,7 @@ def fit(columns: Columns, right: NDArray[np.bool_], counted: NDArray[np.floating
     spread = np.where(spread > 1e-9, spread, 1.0)
     design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
     weights = np.ones(len(right)) if counted is None else counted / counted.mean()
-    penalty = max(RIDGE * len(right), LEAST_RIDGE) * np.eye(design.shape[1])
+    penalty = np.diag([ridge * len(right)] * values.shape[1] + [LEAST_RIDGE])
     solution = np.zeros(design.shape[1])
     for _ in range(STEPS):
         chance = _sigmoid(design @ solution)

@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from index.answers.answer import Answer
-from index.answers.candidates import Candidates, gaps
-from index.answers.guard import without_rivals
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source
 from index.storage.options import Cleaning
-from index.text.contrasts import Contrast
 
 PHRASES = {
     "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",
@@ -123,12 +119,3 @@ def test_an_answer_says_in_the_askers_language_what_it_says(translators: Sequenc
     aligned, plain = (translator.sentences(["A dog."], "en", "de", 6)[0] for translator in translators)
     assert [answer.gloss for answer in aligned] == [said[answer.text] for answer in aligned]
     assert {answer.gloss for answer in plain} == {None}
-
-
-def test_an_opposite_is_no_rival_of_the_answer_beside_it() -> None:
-    questions, scores = np.array([0, 0, 0, 1, 1]), np.array([0.9, 0.8, 0.1, 0.7, 0.6], np.float32)
-    columns = {"question": questions, "score": scores, "gap": gaps(questions, scores)}
-    table = Candidates(2, columns, np.zeros(2, np.float32))
-    without_rivals(table, {0: [Contrast("open")], 4: [Contrast("side")]})
-    # What is left alone is no surer than before; what is excluded keeps its gap.
-    assert table["gap"] == pytest.approx([0.1, 0.7, -0.7, 0.1, -0.1])

@@ -82,7 +82,7 @@ def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest)
     assert confidence.ece is not None
     assert confidence.ece < 0.05
     assert set(confidence.lengths) == set(CODES)
-    assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score", "gap"}]
+    assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score"}]
 
 
 def test_answers_have_that_confidence(index: Path) -> None:
