@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import contrasting, limited_by, with_contrasts
+from index.answers.guard import SUITS_BETTER, contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
@@ -306,7 +306,8 @@ class Translator:
     ) -> dict[int, Sequence[Contrast]]:
         """What likely candidates say otherwise than their questions, by place, if anything.
 
-        Where the corpus says in the language of the question what a candidate says, that is compared.
+        Where the corpus says in the language of the question what a candidate says, that is compared; else
+        what it says itself, and the sentence of that language that it suits better, if there is one.
         """
         memory, words = self.sentence_indexes.get(asked.language), self.word_indexes[asked.language]
         contrasts = {}
@@ -317,9 +318,14 @@ class Translator:
                 gloss: str | None = memory.text(found.original)
             else:
                 gloss = self._gloss(index, row, memory)
-            text, code = (index.text(row), index.language) if gloss is None else (gloss, asked.language)
-            if says_otherwise := contrasting(asked, question, text, code, words):
-                contrasts[place] = says_otherwise
+            said = [(index.text(row), index.language) if gloss is None else (gloss, asked.language)]
+            if gloss is None and memory is not None and table["shortfall"][place] < -SUITS_BETTER:
+                _, rows = memory.vectors.search(index.vectors.reconstruct([row]), 1)
+                said.append((memory.text(int(rows[0, 0])), asked.language))
+            for text, code in said:
+                if says_otherwise := contrasting(asked, question, text, code, words):
+                    contrasts[place] = says_otherwise
+                    break
         return contrasts
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:

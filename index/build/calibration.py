@@ -310,12 +310,14 @@ def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
 def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RIDGE) -> Model:
     """Fit the probability that the answer chosen for a question, the likeliest, is right.
 
-    The first fit is to all answers, each later one to the answers that the fit before it chooses.
+    The first fit is to all answers, each later one to the answers that the fit before it chooses. With more
+    `ridge` than usual all evidence gets some weight; then the probabilities are made as steep as they were.
     """
     model = _fit(table, names, ridge)
     for _ in range(CHOICE_ROUNDS):
-        model = _fit(table.take(likeliest(table, model.probability(table.columns))), names, ridge)
-    return model
+        chosen = table.take(likeliest(table, model.probability(table.columns)))
+        model = _fit(chosen, names, ridge)
+    return model.rescaled(chosen.columns, chosen["right"]) if ridge > RIDGE else model
 
 
 def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:

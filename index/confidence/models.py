@@ -29,10 +29,21 @@ class Model(BaseModel):
 
     def probability(self, columns: Columns) -> NDArray[np.float64]:
         """Probabilities in the shape of the columns, of which each that has a weight must be there."""
+        return _sigmoid(self.log_odds(columns))
+
+    def log_odds(self, columns: Columns) -> NDArray[np.float64]:
+        """The sums of which `probability` makes probabilities."""
         total: NDArray[np.float64] = np.float64(self.bias) + np.zeros(())
         for name, weight in self.weights.items():
             total = total + np.float64(weight) * columns[name]
-        return _sigmoid(total)
+        return total
+
+    def rescaled(self, columns: Columns, right: NDArray[np.bool_]) -> "Model":
+        """The model with these weights in proportion, but as steep as some answers are (Platt 1999)."""
+        line = fit({"log_odds": self.log_odds(columns)}, right)
+        slope = line.weights["log_odds"]
+        weights = {name: slope * weight for name, weight in self.weights.items()}
+        return Model(weights=weights, bias=slope * self.bias + line.bias, n=line.n, ece=line.ece)
 
 
 class Models(BaseModel):
