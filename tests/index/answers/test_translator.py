@@ -188,7 +188,8 @@ def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pyte
     build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
     translator = Translator.open(tmp_path / "i")
     assert (translator.confidence.source, translator.confidence.n) == ("encoder", 10)
-    assert translator.sentences(["x"], "en", "de")[0][0].confidence == 1
+    text = translator.sentence_indexes["en"].text(0)
+    assert translator.sentences([text], "en", "de")[0][0].confidence == 1
 
 
 def test_an_index_is_self_contained(bundle: Bundle, tmp_path: Path) -> None:
