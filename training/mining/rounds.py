@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
+from index.encoder.vectors import unit
 from index.errors import DamagedError
 from index.text.normalisation import words
 from training.data.pairs import Pseudopairs
 from training.data.tokens import tokenize
+from training.mining.contexts import Contexts, translations
 from training.mining.mutual import mine
 from training.mining.probable_pairs import (
     Sentences,
@@ -32,6 +34,7 @@ from training.recipes.settings import MiningSettings
 NEIGHBOURS = 10  # the k of CSLS
 ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn probabilities by
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
+LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
 ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
@@ -160,6 +163,9 @@ class Round:
         found = {key: _concatenated(parts[key]) for key in sorted(parts)}
         if self.words:
             found = {key: _concatenated([pairs, self._of_words(key, *pairs)]) for key, pairs in found.items()}
+        if self.settings.counts_contexts(self.epoch):
+            for key, of_words in self._by_contexts().items():
+                found[key] = _concatenated([found[key], of_words]) if key in found else of_words
         mined = {key: pairs for key, (pairs, _) in found.items()}
         return mined, {key: probabilities for key, (_, probabilities) in found.items()}
 
@@ -230,10 +236,7 @@ class Round:
     def _of_words(
         self, languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
     ) -> tuple[Pairs, Vectors]:
-        """Pair words by what paired sentences say of their stems, each as often as it is probable.
-
-        Rows are those of words, which come after the sentences of a language.
-        """
+        """Pair words by what paired sentences say of their stems, each as often as it is probable."""
         own, other = (self.words[code] for code in languages)
         stems = own.stems.bags([own.stems.rows[row] for row in pairs[:, 0]]).matrix
         others = other.words.bags([other.words.rows[row] for row in pairs[:, 1]]).matrix
@@ -241,11 +244,67 @@ class Round:
         found, probable = align(stems, others, each, probabilities.astype(np.float64)).likely(
             LEAST_LIKELY_WORD
         )
+        return self._paired_words(languages, found, probable)
+
+    def _by_contexts(self) -> dict[tuple[str, str], tuple[Pairs, Vectors]]:
+        """Pair words with those of the pivot by their contexts, frequent ones more often: theirs say more."""
+        pivot = self.settings.pivot
+        named = {code: self._unit_vectors(code) for code in sorted(self.words)}
+
+        def of_language(code: str) -> tuple[Pairs, Vectors]:
+            first, second = (self._contexts(side, code, named[side]) for side in (code, pivot))
+            return self._paired_words((code, pivot), *translations(first, second))
+
+        sizes = {code: len(self.source.sentences(code)) for code in named}
+        others = [code for code, size in sizes.items() if code != pivot and size >= LEAST_IN_CONTEXT]
+        with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
+            found = pool.map(of_language, others)
+            return {(code, pivot): pairs for code, pairs in zip(others, found, strict=True)}
+
+    def _units(self, language: str) -> tuple[Vocabulary, Pairs]:
+        """What is compared of a language, and which of them each word has: stems, of the pivot words."""
+        own = self.words[language]
+        if language == self.settings.pivot:
+            return own.words, np.arange(len(own.words.names))
+        return own.stems, own.stem_of
+
+    def _unit_vectors(self, language: str) -> Vectors:
+        """(units, d) by themselves: the mean of their words."""
+        units, unit_of = self._units(language)
+        words = self.words[language].words
+        counts = np.bincount(np.concatenate(words.rows), minlength=len(words.names) + 1)[: len(words.names)]
+        shape = len(words.names), len(units.names) + 1
+        sums = csr_array((counts.astype(np.float32), (np.arange(len(words.names)), unit_of)), shape=shape).T
+        first = self.source.sentences(language).stop
+        vectors = self.embed(self.source.tokens[language][first : first + len(words.names)])
+        return unit(sums @ vectors)[: len(units.names)]
+
+    def _contexts(self, language: str, other: str, vectors: Vectors) -> Contexts:
+        """A language's units in sentences of the texts of `other`: as many of each as that has."""
+        drawn: list[Pairs] = []
+        for name in sorted(self.source.rows):
+            of_text = self.source.rows[name]
+            if language in of_text and other in of_text and self.settings.pivot in of_text:
+                count = min(self.settings.sentences, len(of_text[other]))
+                seed = [self.source.seed, self.epoch, *language.encode()]
+                drawn.append(of_text[language].start + _draw(len(of_text[language]), count, seed))
+        units, _ = self._units(language)
+        rows = [units.rows[row] for row in np.concatenate([np.empty(0, np.int64), *drawn])]
+        return Contexts.of(units.bags(rows).matrix, vectors)
+
+    def _paired_words(
+        self, languages: tuple[str, str], pairs: Pairs, weights: Vectors
+    ) -> tuple[Pairs, Vectors]:
+        """Pair words as weighted pairs of their stems with words of the other language say.
+
+        Rows are those of words, which come after the sentences of a language.
+        """
+        own, other = (self.words[code] for code in languages)
         shape = len(own.stems.names) + 1, len(other.words.names)
-        translations = csr_array((probable, found.T), shape=shape)[own.stem_of].tocoo()
-        rows = np.stack([translations.row, translations.col], axis=1).astype(np.int64)
+        found = csr_array((weights, pairs.T), shape=shape)[own.stem_of].tocoo()
+        rows = np.stack([found.row, found.col], axis=1).astype(np.int64)
         first_rows = np.asarray([len(self.source.sentences(code)) for code in languages])
-        return rows + first_rows, translations.data
+        return rows + first_rows, found.data
 
 
 def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

@@ -20,7 +20,8 @@ class MiningSettings(Table):
     round; with `keep` the time of a round grows with the square. captions: whether captions are mined; if
     not, no two captions are ever paired, which matters where pictures are shared. words: the epoch from which
     sentences are also compared by the translations of their words, and these paired (training.mining.words);
-    needs `probability`.
+    needs `probability`. contexts: in how many of the first rounds words are also paired by
+    the words beside them (training.mining.contexts); needs `words`.
     """
 
     begin: int = Field(ge=1)
@@ -32,6 +33,7 @@ class MiningSettings(Table):
     further_pivots: tuple[str, ...] = ()
     sentences: int = Field(default=50_000, ge=2)
     words: int | None = Field(default=None, ge=0)
+    contexts: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _probability_has_a_pivot(self) -> "MiningSettings":
@@ -39,6 +41,8 @@ class MiningSettings(Table):
             raise ValueError("probability and pivot need each other")
         if self.words is not None and self.probability is None:
             raise ValueError("words needs probability and pivot")
+        if self.contexts and (self.words is None or self.words > self.begin):
+            raise ValueError("contexts needs words from the first round on")
         if self.further_pivots and not self.pivot:
             raise ValueError("further_pivots needs a pivot")
         if self.pivot in self.further_pivots or len(set(self.further_pivots)) < len(self.further_pivots):
@@ -53,6 +57,10 @@ class MiningSettings(Table):
     def counts_words(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` compares whole words, too."""
         return self.words is not None and epoch >= self.words
+
+    def counts_contexts(self, epoch: int) -> bool:
+        """Whether the round that begins with `epoch` also pairs words by their contexts."""
+        return epoch < self.begin + self.contexts * self.every
 
 
 class OptimiserSettings(Table):

@@ -65,6 +65,10 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
         (["mining.captions=false", "data.texts="], r"leaves the sentences of data\.texts"),
         (["mining.probability=0.3"], "probability and pivot need each other"),
         (["mining.words=3"], "words needs probability and pivot"),
+        (
+            ["mining.probability=0.3", "mining.pivot=en", "mining.words=5", "mining.contexts=1"],
+            "contexts needs words from the first round on",
+        ),
         (['mining.further_pivots=["de"]'], "further_pivots needs a pivot"),
         (["mining.probability=0.3", "mining.pivot=en", 'mining.further_pivots=["de","en"]'], "a pivot twice"),
     ],
@@ -222,6 +226,24 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     again = prepare(words, data)
     again.begin(5)
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
+
+
+def test_the_first_rounds_pair_words_by_their_contexts_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "LEAST_IN_CONTEXT", 1)
+    settings = mining(tmp_path, *PROBABLE, "mining.words=3", "mining.contexts=1")
+    run = train(settings, data, tmp_path / "run")
+    texts = training_texts(run, data)
+    mined = {epoch: load_pairs(run.pseudopairs_file(epoch)) for epoch in (3, 5)}
+
+    def words(epoch: int) -> int:
+        return int((mined[epoch]["de en"] >= [len(texts["de"]), len(texts["en"])]).all(axis=1).sum())
+
+    assert words(3) > 5 * words(5), "the second round pairs what sentences say alone"
+    monkeypatch.setattr(rounds, "LEAST_IN_CONTEXT", len(texts["de"]) + 1)
+    few = train(settings, data, tmp_path / "few")
+    assert len(load_pairs(few.pseudopairs_file(3))["de en"]) < len(mined[3]["de en"])
 
 
 def test_a_listed_word_need_not_have_a_listed_stem(monkeypatch: pytest.MonkeyPatch) -> None:
