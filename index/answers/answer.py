@@ -92,7 +92,7 @@ class Answer(BaseModel):
         default=None,
         exclude_if=lambda known: known is None,
         description="What it says, in the language of the text: the corpus's own translation of it into that "
-        "language, if there is one.",
+        "language; else the sentence of the index that likely says the same, if there is one.",
         examples=["A dog runs on the beach."],
     )
     differs: Differs | None = Field(

@@ -320,8 +320,8 @@ class Translator:
                 gloss = self._gloss(index, row, memory)
             said = [(index.text(row), index.language) if gloss is None else (gloss, asked.language)]
             if gloss is None and memory is not None and table["shortfall"][place] < -SUITS_BETTER:
-                _, rows = memory.vectors.search(index.vectors.reconstruct([row]), 1)
-                said.append((memory.text(int(rows[0, 0])), asked.language))
+                (nearest_text,) = _nearest_texts(index, [row], memory)
+                said.append((nearest_text, asked.language))
             for text, code in said:
                 if says_otherwise := contrasting(asked, question, text, code, words):
                     contrasts[place] = says_otherwise
@@ -384,6 +384,7 @@ class Translator:
         else:
             differs = [NO_DIFFERENCES] * len(rows)
         memory = self.sentence_indexes.get(asked.language)
+        glosses = self._glosses(index, rows, memory)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
@@ -409,7 +410,7 @@ class Translator:
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
-                    gloss=original.text if original else self._gloss(index, row, memory),
+                    gloss=original.text if original else glosses[place],
                     # What the corpus itself says for the very text lacks nothing of it.
                     differs=NO_DIFFERENCES
                     if likeness and likeness.similarity == 1
@@ -426,6 +427,21 @@ class Translator:
         """What a sentence says in the language `source`, if the corpus says it."""
         rows = index.translations(row, source) if source is not None else []
         return source.text(rows[0]) if source is not None and rows else None
+
+    def _glosses(
+        self, index: SentenceIndex, rows: Sequence[int], source: SentenceIndex | None
+    ) -> list[str | None]:
+        """What sentences say in the language `source`: by the corpus, else a sentence that likely says it."""
+        glosses = [self._gloss(index, row, source) for row in rows]
+        plain = self.confidence.sentence[-1]
+        if source is not None and plain.weights.keys() == {"score"}:
+            likely = plain.probability({"score": index.best_from(source.language)[rows]}) >= MIN_CONFIDENCE
+            places = [place for place, gloss in enumerate(glosses) if gloss is None and likely[place]]
+            for place, text in zip(
+                places, _nearest_texts(index, [rows[place] for place in places], source), strict=True
+            ):
+                glosses[place] = text
+        return glosses
 
     def _translated_words(
         self, words: Sequence[str], source: str, target: str, counts: Sequence[int]
@@ -481,6 +497,14 @@ class Translator:
             quality={to: measured[f"{code}-{to}"] for to in targets if f"{code}-{to}" in measured},
             is_source=is_source,
         )
+
+
+def _nearest_texts(index: SentenceIndex, rows: Sequence[int], source: SentenceIndex) -> list[str]:
+    """The sentence of another language nearest to each of some rows."""
+    if not rows:
+        return []
+    _, nearest_rows = source.vectors.search(index.vectors.reconstruct(rows), 1)
+    return [source.text(row) for row in nearest_rows[:, 0].tolist()]
 
 
 def _blocks(k: int, count: int) -> Iterable[tuple[int, int]]:
