@@ -114,10 +114,12 @@ def top_answers(similarities: NDArray[np.floating], answerable: bool) -> tuple[C
 def calibrate_words(encoder: TextEncoder) -> Model:
     """Ask half of the words of each dictionary of corpora/dictionary, in both directions.
 
+    Of those in languages that the encoder knows; of all for an encoder that knows none of them.
     Of an index of the lines of corpora/everyday: words whose sentences an index has are found more surely
     than words alone, among all words of their language and not only among a dictionary's.
     """
-    found = list(dictionary())
+    every, known = list(dictionary()), set(encoder.bundle.manifest.languages)
+    found = [entry for entry in every if known.issuperset(entry[:2])] or every
     indexes = _word_indexes(
         encoder, sorted({code for source, target, _ in found for code in (source, target)})
     )

@@ -71,7 +71,9 @@ def test_words_are_asked_as_an_index_of_everyday_sentences_has_them(
     encoder = TextEncoder(make_bundle(tmp_path / "b"))
     monkeypatch.setattr(calibration, "everyday", lambda code: sentences(code)[::7])
     entries = [(concept["en"], concept["de"]) for concept in lexicon()]
-    monkeypatch.setattr(calibration, "dictionary", lambda: [("en", "de", [*entries, ("moon", "mond")])])
+    of_a_language_unknown = ("en", "fr", [("dog", "chien")])
+    asked = [("en", "de", [*entries, ("moon", "mond")]), of_a_language_unknown]
+    monkeypatch.setattr(calibration, "dictionary", lambda: asked)
     fitted = calibrate_words(encoder)
     # Half of the words, whose likeliest answers were chosen; no sentence has a moon.
     assert fitted.n == sum(crc32(word.encode()) % 2 == 0 for entry in entries for word in entry)
