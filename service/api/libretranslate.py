@@ -168,15 +168,24 @@ async def _answers(
     rows = iter(await engine.answers(queries))
     found = [likely(next(rows), settings.min_confidence) if text.needs(target) else None for text in texts]
     words = [
-        number for number, row in enumerate(found) if row == () and texts[number].cleaned.isalpha()
-    ]  # fmt: skip
+        number
+        for number, row in enumerate(found)
+        if row is not None and texts[number].cleaned.isalpha() and not _is_remembered(row)
+    ]
     queries = [
         Query("word", texts[number].cleaned, texts[number].source, target, body.alternatives + 1)
         for number in words
     ]
     for number, row in zip(words, await engine.answers(queries) if queries else [], strict=True):
-        found[number] = likely(row, settings.min_confidence)
+        known = likely(row, settings.min_confidence)
+        if known and (known[0].in_vocabulary or not found[number]):  # a sentence may have no spaces
+            found[number] = known
     return found
+
+
+def _is_remembered(answers: Answers) -> bool:
+    """Whether the corpus has the first answer as the translation of this text, or nearly this."""
+    return bool(answers) and answers[0].match in ("exact", "memory")
 
 
 async def _put_together(
