@@ -411,11 +411,12 @@ class Translator:
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else glosses[place],
-                    # What the corpus itself says for the very text lacks nothing of it.
-                    differs=NO_DIFFERENCES
-                    if likeness and likeness.similarity == 1
-                    else with_contrasts(
-                        differs[place], contrasts.get(before, ()), asked.bare[question], text
+                    # What the corpus says for this text, or one that means the same, was compared with that.
+                    differs=with_contrasts(
+                        NO_DIFFERENCES if original and chance >= MIN_CONFIDENCE else differs[place],
+                        contrasts.get(before, ()),
+                        asked.bare[question],
+                        text,
                     ),
                     penalties=penalties,
                     metadata=index.metadata(row),

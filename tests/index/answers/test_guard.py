@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.answers.answer import Answer
+from index.answers.answer import Answer, Differs
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
@@ -105,6 +105,7 @@ def test_what_means_the_same_gets_the_approved_sentence(
     assert first.match in ("memory", "paraphrase")
     assert first.original is not None
     assert first.original.text == first.gloss == phrase
+    assert first.differs == Differs()
     assert first.confidence >= MIN_CONFIDENCE
 
 
