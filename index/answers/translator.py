@@ -384,7 +384,7 @@ class Translator:
         else:
             differs = [NO_DIFFERENCES] * len(rows)
         memory = self.sentence_indexes.get(asked.language)
-        glosses = self._glosses(index, rows, memory)
+        glosses = self._glosses(index, rows, memory, table["confidence"] >= self.confidence.near)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
@@ -430,17 +430,23 @@ class Translator:
         return source.text(rows[0]) if source is not None and rows else None
 
     def _glosses(
-        self, index: SentenceIndex, rows: Sequence[int], source: SentenceIndex | None
+        self,
+        index: SentenceIndex,
+        rows: Sequence[int],
+        source: SentenceIndex | None,
+        shown: NDArray[np.bool_],
     ) -> list[str | None]:
-        """What sentences say in the language `source`: by the corpus, else a sentence that likely says it."""
+        """What sentences say in the language `source`: by the corpus, else a sentence that likely says it.
+
+        The latter only for those that are `shown`, since it is searched for.
+        """
         glosses = [self._gloss(index, row, source) for row in rows]
         plain = self.confidence.sentence[-1]
         if source is not None and plain.weights.keys() == {"score"}:
             likely = plain.probability({"score": index.best_from(source.language)[rows]}) >= MIN_CONFIDENCE
-            places = [place for place, gloss in enumerate(glosses) if gloss is None and likely[place]]
-            for place, text in zip(
-                places, _nearest_texts(index, [rows[place] for place in places], source), strict=True
-            ):
+            places = [place for place in np.flatnonzero(shown & likely).tolist() if glosses[place] is None]
+            texts = _nearest_texts(index, [rows[place] for place in places], source)
+            for place, text in zip(places, texts, strict=True):
                 glosses[place] = text
         return glosses
 
