@@ -12,7 +12,7 @@ from index.answers.answer import SentenceResponse
 from passepartout import run
 
 Capture = pytest.CaptureFixture[str]
-DOG = "The black dog runs on the snow."
+DOG = "A black dog jumps on the snow."
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def told(place: list[str], capsys: Capture, *arguments: str) -> str:
 def test_a_sentence(place: list[str], capsys: Capture) -> None:
     lines = told(place, capsys, DOG, "--to", "de", "--from", "en", "-k", "2").splitlines()
     assert len(lines) == 2
+    assert lines[1].strip() == f"says {DOG!r}"
     confidence, _, answer = lines[0].partition("  ")
     assert 0 <= float(confidence) <= 1
     assert answer.startswith("Der hund")

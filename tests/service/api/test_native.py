@@ -44,6 +44,7 @@ def test_a_sentence_gets_its_translations_best_first(client: TestClient, transla
         "match": "translation",
         "similarity": None,
         "original": None,
+        "gloss": DOG,
         "penalties": [],
         "differs": {"question": [], "answer": []},
         "metadata": {"file": "de.txt"},
