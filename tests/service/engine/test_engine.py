@@ -21,7 +21,8 @@ from service.engine.engine import Engine
 from service.observability.metrics import Metrics
 from tests.service.conftest import ClientFactory, RedisServer
 
-DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
+# The first is no sentence of the index, which an answer may have as its gloss.
+DOG, CAT = "A small dog runs on that beach!", "A big cat sleeps on the street."
 # Redis alone, with time to answer on however busy a machine.
 REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
 

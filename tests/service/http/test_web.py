@@ -157,7 +157,7 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
             differs = {"question": ["beach"], "answer": [given["text"].split()[1]]}
             given |= {"match": kind, "differs": differs}
         first |= {"original": {"text": "A dog.", "id": "en:1"}, "confidence": 0.8, "penalties": ["numbers"]}
-        third["text"] = evil
+        third |= {"text": evil, "match": "translation", "differs": None}
         route.fulfill(json=answer)
 
     page.route("**/translate/sentence", near)
