@@ -23,7 +23,9 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
         assert [one.code for one in client.languages()] == ["en", "de", "pt", "zh", "ar"]
     (result,) = answer.results
     expected = translator.sentences([DOG], "en", "de", 3)[0]
-    assert [one.text for one in result.translations["de"]] == [match.text for match in expected]
+    likely = [match.text for match in expected if match.match != "near"]
+    assert [one.text for one in result.translations["de"]] == likely
+    assert likely
     assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
 
 
