@@ -20,8 +20,8 @@ class MiningSettings(Table):
     round; with `keep` the time of a round grows with the square. captions: whether captions are mined; if
     not, no two captions are ever paired, which matters where pictures are shared. words: the epoch from which
     sentences are also compared by the translations of their words, and these paired (training.mining.words);
-    needs `probability`. contexts: in how many of the first rounds words are also paired by
-    the words beside them (training.mining.contexts); needs `words`.
+    needs `probability`. contexts: in how many rounds, from that epoch on, words are also
+    paired by the words beside them (training.mining.contexts).
     """
 
     begin: int = Field(ge=1)
@@ -41,8 +41,8 @@ class MiningSettings(Table):
             raise ValueError("probability and pivot need each other")
         if self.words is not None and self.probability is None:
             raise ValueError("words needs probability and pivot")
-        if self.contexts and (self.words is None or self.words > self.begin):
-            raise ValueError("contexts needs words from the first round on")
+        if self.contexts and self.words is None:
+            raise ValueError("contexts needs words")
         if self.further_pivots and not self.pivot:
             raise ValueError("further_pivots needs a pivot")
         if self.pivot in self.further_pivots or len(set(self.further_pivots)) < len(self.further_pivots):
@@ -60,7 +60,10 @@ class MiningSettings(Table):
 
     def counts_contexts(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` also pairs words by their contexts."""
-        return epoch < self.begin + self.contexts * self.every
+        if self.words is None:
+            return False
+        first = max(self.begin, self.words)
+        return first <= epoch < first + self.contexts * self.every
 
 
 class OptimiserSettings(Table):

@@ -65,10 +65,7 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
         (["mining.captions=false", "data.texts="], r"leaves the sentences of data\.texts"),
         (["mining.probability=0.3"], "probability and pivot need each other"),
         (["mining.words=3"], "words needs probability and pivot"),
-        (
-            ["mining.probability=0.3", "mining.pivot=en", "mining.words=5", "mining.contexts=1"],
-            "contexts needs words from the first round on",
-        ),
+        (["mining.contexts=1"], "contexts needs words"),
         (['mining.further_pivots=["de"]'], "further_pivots needs a pivot"),
         (["mining.probability=0.3", "mining.pivot=en", 'mining.further_pivots=["de","en"]'], "a pivot twice"),
     ],
@@ -86,6 +83,18 @@ def test_objective_and_table_need_each_other(tmp_path: Path) -> None:
 def test_the_round_of_an_epoch() -> None:
     settings = MiningSettings(begin=3, every=2)
     assert [last_round(epoch, settings) for epoch in range(8)] == [None, None, None, 3, 3, 5, 5, 7]
+
+
+def test_contexts_count_in_the_first_rounds_that_compare_words() -> None:
+    given = {"probability": 0.3, "pivot": "en", "begin": 3, "every": 2}
+
+    def counted(**more: int) -> list[int]:
+        settings = MiningSettings.model_validate(given | more)
+        return [epoch for epoch in range(3, 12, 2) if settings.counts_contexts(epoch)]
+
+    assert counted(words=0, contexts=1) == [3]
+    assert counted(words=4, contexts=2) == [5, 7]
+    assert counted(words=4) == counted(words=1000, contexts=1) == []
 
 
 def test_the_epochs_between_rounds() -> None:
