@@ -8,6 +8,7 @@ this begins where too few words have a picture for sentences to find theirs.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,10 @@ from scipy.sparse import csr_array
 from scipy.special import expit, softmax
 
 from index.encoder.vectors import unit
-from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import csls
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
-Weights = NDArray[np.float64]
 
 MOST_WORDS = 4000  # of a language, that are compared: the most frequent
 LEAST_SENTENCES = 3  # that have a word: fewer tell nothing of its contexts
@@ -51,13 +51,13 @@ class Contexts:
         kept = np.sort(frequent[counts[frequent] >= LEAST_SENTENCES])
         return cls(sentences[:, kept], vectors[kept], kept)
 
-    @property
+    @cached_property
     def counts(self) -> Vectors:
         """(words,) of sentences that have the word."""
         counts: Vectors = np.asarray(self.sentences.sum(axis=0), np.float32)
         return counts
 
-    @property
+    @cached_property
     def rarity(self) -> Vectors:
         """(words,) log of sentences per occurrence."""
         rarity: Vectors = np.log(max(1, self.sentences.shape[0]) / self.counts)
@@ -83,13 +83,13 @@ def translations(first: Contexts, second: Contexts) -> tuple[Numbers, Vectors]:
     candidates = min(CANDIDATES, len(second.vectors))
     if not candidates or not len(first.vectors):
         return np.empty((0, 2), np.int64), np.empty(0, np.float32)
-    own = _csls(first.vectors, second.vectors)
+    own = csls(first.vectors @ second.vectors.T)
     frequencies = [np.log(side.counts / side.counts.sum()) for side in (first, second)]
     own_weight, less = 1.0, RARITY_WEIGHT * np.abs(frequencies[0][:, None] - frequencies[1])
     others = second.means(second.vectors, np.ones(len(second.vectors), np.float32))
     vectors, shares = first.vectors, np.ones(len(first.vectors), np.float32)
     for _ in range(PASSES):
-        scores = own_weight * own + _csls(first.means(vectors, shares), others) - less
+        scores = own_weight * own + csls(first.means(vectors, shares) @ others.T) - less
         best = np.argpartition(-scores, candidates - 1, axis=1)[:, :candidates]
         likely = np.take_along_axis(scores, best, axis=1)
         probable = softmax(SHARPNESS * likely, axis=1)
@@ -100,9 +100,3 @@ def translations(first: Contexts, second: Contexts) -> tuple[Numbers, Vectors]:
     weights = np.sqrt(first.counts)
     pairs = np.stack([np.repeat(first.numbers, candidates), second.numbers[best.ravel()]], axis=1)
     return pairs, (probable * (weights / weights.mean())[:, None]).ravel().astype(np.float32)
-
-
-def _csls(first: Vectors, second: Vectors) -> Vectors:
-    """(n, m) CSLS of unit vectors."""
-    cosines = first @ second.T
-    return csls_scores(cosines, neighbourhood_means(cosines)[:, None], neighbourhood_means(cosines.T))

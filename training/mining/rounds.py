@@ -249,14 +249,17 @@ class Round:
     def _by_contexts(self) -> dict[tuple[str, str], tuple[Pairs, Vectors]]:
         """Pair words with those of the pivot by their contexts, frequent ones more often: theirs say more."""
         pivot = self.settings.pivot
-        named = {code: self._unit_vectors(code) for code in sorted(self.words)}
+        others = [
+            code
+            for code in sorted(self.words.keys() - {pivot})
+            if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT
+        ]
+        named = {code: self._unit_vectors(code) for code in (pivot, *others)}
 
         def of_language(code: str) -> tuple[Pairs, Vectors]:
             first, second = (self._contexts(side, code, named[side]) for side in (code, pivot))
             return self._paired_words((code, pivot), *translations(first, second))
 
-        sizes = {code: len(self.source.sentences(code)) for code in named}
-        others = [code for code, size in sizes.items() if code != pivot and size >= LEAST_IN_CONTEXT]
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
             found = pool.map(of_language, others)
             return {(code, pivot): pairs for code, pairs in zip(others, found, strict=True)}
