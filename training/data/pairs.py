@@ -57,8 +57,8 @@ class Pseudopairs(PairSupplier):
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
     number of their pairs to the power of 3/4, which favours those with few. Where `weights` has the
     languages, it is a text of theirs that is drawn, in proportion to the square root of the sum of its pairs'
-    weights, and of these pairs each in proportion to its weight. Single words are drawn as if they were a
-    text.
+    weights, and of these pairs each in proportion to its weight. Pairs of words are drawn as if they were a
+    text: a sentence beside its gloss, a drawn translation of each of its words, teaches as many at a time.
     rows: name of a text -> language -> its rows.
     """
 
@@ -72,6 +72,7 @@ class Pseudopairs(PairSupplier):
         self.tokens = tokens
         self.seed = seed
         self.rows = rows or {}
+        self._words: Mapping[str, Sequence[Pairs]] = {}
         self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
         self.weights: Mapping[tuple[str, str], Weights] = {}
@@ -91,8 +92,14 @@ class Pseudopairs(PairSupplier):
         """The rows of a language's sentences; those of any words come after them."""
         return range(self._sizes[language])
 
-    def add_words(self, words: Mapping[str, Sequence[Tokens]]) -> None:
-        """Let words be paired, too: language -> token ids of each. They are added once."""
+    def add_words(
+        self, words: Mapping[str, Sequence[Tokens]], sentences: Mapping[str, Sequence[Pairs]]
+    ) -> None:
+        """Let words be paired, too: language -> token ids of each. They are added once.
+
+        sentences: language -> the numbers of each sentence's words; what is no number of one is left out.
+        """
+        self._words = sentences
         self.tokens = {
             language: [*sentences[: self._sizes[language]], *words.get(language, ())]
             for language, sentences in self.tokens.items()
@@ -108,9 +115,22 @@ class Pseudopairs(PairSupplier):
         for choice in draw.choice(len(groups), size, p=weights / weights.sum()):
             group = groups[int(choice)]
             first, second = group.languages
+            if group.of_words and (glossed := self._glossed(group, draw)):
+                sentences.append(glossed)
+                continue
             i, j = group.pairs[group.place(draw)]
             sentences.append((self.tokens[first][i], self.tokens[second][j]))
         return sentences
+
+    def _glossed(self, words: "_Group", draw: np.random.Generator) -> tuple[Tokens, Tokens] | None:
+        """Draw a sentence and its gloss; None if no word of it has a translation."""
+        first, second = words.languages
+        sentence = int(draw.integers(self._sizes[first]))
+        translations = words.gloss(self._sizes[first] + self._words[first][sentence], draw)
+        if not len(translations):
+            return None
+        gloss = np.concatenate([self.tokens[second][row] for row in translations])
+        return self.tokens[first][sentence], gloss
 
     def _grouped(self, languages: tuple[str, str]) -> Iterator["_Group"]:
         """The pairs of two languages: of each text apart if they are weighted, otherwise all together."""
@@ -121,9 +141,12 @@ class Pseudopairs(PairSupplier):
         stops = sorted(part[languages[0]].stop for part in self.rows.values() if languages[0] in part)
         texts = np.searchsorted(stops, pairs[:, 0], side="right")
         for text in np.unique(texts):
-            is_drawn = texts == text
-            sums = np.cumsum(self.weights[languages][is_drawn])
-            yield _Group(languages, pairs[is_drawn], float(sums[-1]) ** WEIGHTED_EVENNESS, sums)
+            of_text = np.flatnonzero(texts == text)
+            of_text = of_text[np.argsort(pairs[of_text, 0], kind="stable")]
+            sums = np.append(0, np.cumsum(self.weights[languages][of_text], dtype=np.float64))
+            of_words = pairs[of_text[0], 0] >= self._sizes[languages[0]]
+            weight = float(sums[-1]) ** WEIGHTED_EVENNESS
+            yield _Group(languages, pairs[of_text], weight, sums, bool(of_words))
 
     def write(self, file: Path) -> None:
         """Write the pairs (m, 2) of each two languages, and any weights (m,), as safetensors."""
@@ -149,16 +172,35 @@ class Pseudopairs(PairSupplier):
 
 @dataclass(frozen=True)
 class _Group:
-    """Pairs (m, 2) that are drawn alike. weight: how often they are; sums: of their weights, cumulative."""
+    """Pairs (m, 2) that are drawn alike. weight: how often they are.
+
+    sums: (m + 1,) of their weights, cumulative from 0; the pairs are sorted then. of_words: whether they pair
+    words.
+    """
 
     languages: tuple[str, str]
     pairs: Pairs
     weight: float
-    sums: Weights | None = None
+    sums: NDArray[np.float64] | None = None
+    of_words: bool = False
 
     def place(self, draw: np.random.Generator) -> int:
         """Draw the place of a pair among them."""
         if self.sums is None:
             return int(draw.integers(len(self.pairs)))
-        place = int(np.searchsorted(self.sums, draw.random() * self.sums[-1], side="right"))
-        return min(place, len(self.pairs) - 1)
+        ends = np.asarray([0]), np.asarray([len(self.pairs)])
+        return int(self._places(*ends, draw)[0])
+
+    def gloss(self, rows: Pairs, draw: np.random.Generator) -> Pairs:
+        """Draw a second row for each of these first rows that is paired."""
+        starts, stops = (np.searchsorted(self.pairs[:, 0], rows, side=side) for side in ("left", "right"))
+        is_paired = starts < stops
+        translations: Pairs = self.pairs[self._places(starts[is_paired], stops[is_paired], draw), 1]
+        return translations
+
+    def _places(self, starts: Pairs, stops: Pairs, draw: np.random.Generator) -> Pairs:
+        """Draw a place from each `starts` up to `stops`, in proportion to the weights of the pairs there."""
+        assert self.sums is not None, "pairs without weights are drawn alike"
+        drawn = draw.uniform(self.sums[starts], self.sums[stops])
+        places = np.searchsorted(self.sums, drawn, side="right") - 1
+        return np.clip(places, starts, stops - 1)

@@ -73,7 +73,7 @@ class Rounds:
         if self.settings.counts_words(begun) and not self._words:
             self._words = {code: Words.of(code, self.lines[code]) for code in self.pairs.tokens}
             named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
-            self.pairs.add_words(named)
+            self.pairs.add_words(named, {code: known.words.rows for code, known in self._words.items()})
         if file.is_file():
             self.pairs.read(file)
         elif begun == epoch:

@@ -54,17 +54,47 @@ def test_a_batch_mixes_languages_those_with_few_pairs_a_little_more_often() -> N
     assert share == pytest.approx(expected, abs=0.05)
 
 
-def test_words_are_drawn_beside_the_sentences() -> None:
+def with_words() -> Pseudopairs:
+    """German sentence i has the word i % 2 twice, and 2, which isn't listed; English has three words."""
     made = Pseudopairs(TOKENS, 0, rows={"text": {code: range(30) for code in TOKENS}})
-    words = {"de": [np.array([900], np.int32)], "en": [np.array([901, 902], np.int32)]}
+    words = {
+        "de": [np.array([token], np.int32) for token in (900, 901)],
+        "en": [np.array(tokens, np.int32) for tokens in ([910], [911], [912, 913])],
+    }
+    sentences = {"de": [np.array([i % 2, 2, i % 2]) for i in range(30)], "en": [np.arange(3)] * 30}
     for _ in range(2):  # a resumed run may add them again
-        made.add_words(words)
-    assert {code: len(made.tokens[code]) for code in TOKENS} == {"de": 31, "en": 31, "pt": 30}
+        made.add_words(words, sentences)
+    return made
+
+
+def test_words_are_drawn_within_a_sentence_beside_the_pairs_of_sentences() -> None:
+    made = with_words()
+    assert {code: len(made.tokens[code]) for code in TOKENS} == {"de": 32, "en": 33, "pt": 30}
     assert made.sentences("de") == range(30)
-    made.pair({("de", "en"): np.array([[3, 4], [30, 30]])}, {("de", "en"): np.array([1, 1], np.float32)})
-    pairs = [pair for number in range(100) for pair in drawn(made, 8, number)]
-    assert set(pairs) == {(103, 204), (900, 901)}
-    assert pairs.count((900, 901)) / len(pairs) == pytest.approx(0.5, abs=0.1), "as a text of its own"
+    pairs = np.array([[3, 4], [31, 31], [30, 30], [31, 32]])
+    made.pair({("de", "en"): pairs}, {("de", "en"): np.array([3, 0.5, 1.5, 1], np.float32)})
+    found = [
+        (sentence.tolist(), other.tolist())
+        for number in range(200)
+        for sentence, other in made.draw(8, 3, number) or []
+    ]
+    glosses = [(sentence, gloss) for (sentence,), gloss in found if gloss != [204]]
+    assert len(glosses) / len(found) == pytest.approx(0.5, abs=0.1), "as a text of its own"
+    assert {sentence for sentence, _ in glosses} == set(range(100, 130))
+    assert all(gloss == [910, 910] for sentence, gloss in glosses if sentence % 2 == 0)
+    longer = [gloss.count(912) for sentence, gloss in glosses if sentence % 2]
+    assert np.mean(longer) == pytest.approx(2 * 2 / 3, abs=0.1), "each word has a translation of its own"
+
+
+def test_a_sentence_without_translations_leaves_a_pair_of_words() -> None:
+    made = with_words()
+    made.pair({("de", "en"): np.array([[30, 30]])}, {("de", "en"): np.ones(1, np.float32)})
+    found = {
+        (sentence.tolist()[0] % 2, tuple(gloss.tolist()))
+        for number in range(20)
+        for sentence, gloss in made.draw(8, 3, number) or []
+    }
+    assert found == {(0, (910, 910)), (0, (910,))}
 
 
 def test_nothing_mined_gives_nothing() -> None:
