@@ -13,7 +13,6 @@ from evaluation.suites.confidence import confidence
 from evaluation.suites.contrasts import contrasts
 from evaluation.suites.english import everyday, picture_sets
 from evaluation.suites.sets import SentenceEncoder
-from evaluation.suites.supervised import USE_LANGUAGES, USE_MULTILINGUAL, SupervisedEncoder
 from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
 from evaluation.suites.words import dictionary_translation, read_dictionary
 from index.encoder.bundle import open_bundle
@@ -43,13 +42,7 @@ WORDS = "words"
 
 @click.command()
 @click.argument("suite", type=click.Choice([*SUITES, *INDEX_SUITES, WORDS]))
-@click.option(
-    "--encoder",
-    "bundle",
-    type=FOLDER,
-    required=True,
-    help="The encoder bundle, or use-multilingual, a supervised one to compare with.",
-)
+@click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
 @click.option(
     "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
 )
@@ -75,26 +68,17 @@ def evaluate(
     Measures the languages of the data that the bundle knows.
     """
     _check_options(suite, data, dictionaries)
-    if str(bundle) == USE_MULTILINGUAL and not bundle.exists():
-        if suite not in SUITES or data is None:
-            raise UsageError(f"the suite {suite} needs a bundle, not {USE_MULTILINGUAL}")
-        other = SupervisedEncoder()
-        name, digest = other.name, other.sha256
-        tables = SUITES[suite](other, data, USE_LANGUAGES)
-    else:
-        opened = open_bundle(bundle)
-        name, digest = opened.name, sha256(opened.folder / MANIFEST_NAME)
-        tables = _run(suite, TextEncoder(opened), data, dictionaries)
+    opened = open_bundle(bundle)
     report = Report(
         suite=suite,
         command=running_command(),
-        bundle=name,
-        sha256=digest,
+        bundle=opened.name,
+        sha256=sha256(opened.folder / MANIFEST_NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        tables=tuple(tables),
+        tables=tuple(_run(suite, TextEncoder(opened), data, dictionaries)),
     )
     write_report(report, out)
-    lines = [line for table in tables for line in summary(table)]
+    lines = [line for table in report.tables for line in summary(table)]
     click.echo(as_json(report).rstrip() if as_object else "\n".join(lines))
 
 

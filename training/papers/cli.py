@@ -1,6 +1,5 @@
 """`passepartout reproduce`: the papers' claims on your data."""
 
-import math
 from pathlib import Path
 
 import click
@@ -22,9 +21,6 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--out", type=FOLDER, required=True, help="The report's folder; an interrupted run there is continued."
 )
-@click.option(
-    "--budget", type=click.FloatRange(0), metavar="MINUTES", help="Begin nothing later. [default: no limit]"
-)
 @click.option("--seeds", default="0,1,2", show_default=True)
 @click.option(
     "--only",
@@ -39,7 +35,6 @@ def reproduce(
     paper: str,
     data: Path,
     out: Path,
-    budget: float | None,
     seeds: str,
     only: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -56,9 +51,7 @@ def reproduce(
 
     study = Study(read_claims(files[paper]), data, out, _numbers(seeds), overrides)
     trials = study.trials(only)
-    study.run(
-        trials, math.inf if budget is None else budget, f"{paper}, reproduced", running_command(), click.echo
-    )
+    study.run(trials, f"{paper}, reproduced", running_command(), click.echo)
 
 
 def _numbers(seeds: str) -> tuple[int, ...]:
