@@ -74,9 +74,9 @@ class Answer(BaseModel):
     match: MatchKind = Field(
         description="How it was found. `exact`: the corpus has this translation of the very text. `memory`: "
         "the corpus has it as the translation of a similar text. `paraphrase`: the corpus has it as the "
-        "translation of `original`, which likely means the same. `translation`: by the encoder, and more "
-        "likely right than not. `near`: less likely, or it says something else than the text: at best the "
-        "same scene with other details."
+        "translation of `original`, which likely means the same, or it likely means the same itself, in the "
+        "language of the text. `translation`: by the encoder, and more likely right than not. `near`: less "
+        "likely, or it says something else than the text: at best the same scene with other details."
     )
     similarity: float | None = Field(
         default=None,

@@ -34,9 +34,14 @@ class Languages:
             raise UnknownLanguageError(faults[0].message, faults)
         return [code for code in found if code]
 
-    def check_reachable(self, field: str, source: str, targets: Iterable[str]) -> None:
-        """Raise RequestError unless texts in `source` can be translated into each target."""
+    def check_reachable(self, field: str, source: str, targets: Iterable[str], *, own: bool = False) -> None:
+        """Raise RequestError unless texts in `source` can be translated into each target.
+
+        `own`: whether they can also be answered in their own language, with what means the same.
+        """
         reachable = self.targets(source)
+        if own and self._by_code[source].is_source and self._by_code[source].sentences:
+            reachable = (*reachable, source)
         faults = [self.unreachable(field, source, target) for target in targets if target not in reachable]
         if faults:
             raise RequestError(faults[0].message, faults)

@@ -33,7 +33,10 @@ Targets = Annotated[
     list[StrictStr],
     Field(min_length=1, fail_fast=True),
     BeforeValidator(_as_list),
-    _one_or_more("Language code to translate into, or a list of them."),
+    _one_or_more(
+        "Language code to translate into, or a list of them; the language of sentences itself finds what "
+        "means the same."
+    ),
 ]
 
 

@@ -101,7 +101,9 @@ class SentenceIndex:
         return self._texts.slice(begin, end - begin)
 
     def translations(self, row: int, target: "SentenceIndex") -> list[int]:
-        """The rows of the sentences in `target` that the corpus gives as translations of a row."""
+        """The rows of the sentences in `target` that say what a row says, by the corpus; here, the row."""
+        if target is self:
+            return [row]
         if self.groups is None or target.groups is None:
             return []
         return target.groups.rows(self.groups.of(row))

@@ -131,8 +131,8 @@ class Translator:
         places: dict[tuple[Kind, str, str], list[int]] = {}
         for place, query in enumerate(queries):
             places.setdefault((query.kind, query.source, query.target), []).append(place)
-        for _, source, target in places:
-            self._check(source, target)
+        for kind, source, target in places:
+            self._check(source, target, own=kind == "sentence")
         texts = dict.fromkeys((query.source, query.text) for query in queries if query.kind == "sentence")
         asked = self._asked(texts, stage)
         answers: list[Answers] = [()] * len(queries)
@@ -151,7 +151,10 @@ class Translator:
         return answers
 
     def sentences(self, texts: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
-        """Find the k sentences in `target` that best translate each text in `source`, as `answer` does."""
+        """Find the k sentences in `target` that best translate each text in `source`, as `answer` does.
+
+        In its own language, those that mean the same.
+        """
         return self.answer([Query("sentence", text, source, target, k) for text in texts])
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
@@ -278,7 +281,8 @@ class Translator:
             self._token_scores,
             index.best_from(source),
         )
-        chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
+        chance_of = self.confidence.of_paraphrases if source == target else self.confidence.of_sentences
+        chances, similarity = chance_of(table.columns), table["similarity"]
         # What the corpus has in the question's own language comes before what was found across languages,
         # unless it is unlikely and the other is not.
         remembered = (similarity >= np.minimum(chances, MIN_CONFIDENCE)) | aligned_alone
@@ -331,7 +335,11 @@ class Translator:
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
         """The sentence of its own language that is the likeliest to say what a question says, of each."""
         memory, language = self.sentence_indexes.get(asked.language), asked.language
-        if memory is None or memory.groups is None or index.groups is None or not asked.texts:
+        if (
+            memory is None
+            or not asked.texts
+            or (memory is not index and None in (memory.groups, index.groups))
+        ):
             return [None] * len(asked.texts)
         words = self.word_indexes[language]
         cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
@@ -384,6 +392,7 @@ class Translator:
         else:
             differs = [NO_DIFFERENCES] * len(rows)
         memory = self.sentence_indexes.get(asked.language)
+        own = memory is index  # sentences that mean the same are no translations
         glosses = self._glosses(index, rows, memory, table["confidence"] >= self.confidence.near)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
@@ -393,8 +402,9 @@ class Translator:
             penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
             found = recalled[question] if remembered else None
             if found is not None and memory is not None:
-                original = Original(text=memory.text(found.original), id=memory.id(found.original))
-                text = put_back(asked.texts[question], original.text, text)
+                if not own:
+                    original = Original(text=memory.text(found.original), id=memory.id(found.original))
+                    text = put_back(asked.texts[question], original.text, text)
                 if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
                     chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
                 likeness = found.likeness
@@ -406,14 +416,14 @@ class Translator:
                     confidence=round(chance, DIGITS),
                     id=index.id(row),
                     match=self.confidence.match_of(
-                        chance, likeness.similarity if likeness else None, own=original is not None
+                        chance, likeness.similarity if likeness else None, own=own or original is not None
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else glosses[place],
                     # What the corpus says for this text, or one that means the same, was compared with that.
                     differs=with_contrasts(
-                        NO_DIFFERENCES if original and chance >= MIN_CONFIDENCE else differs[place],
+                        NO_DIFFERENCES if (own or original) and chance >= MIN_CONFIDENCE else differs[place],
                         contrasts.get(before, ()),
                         asked.bare[question],
                         text,
@@ -440,6 +450,8 @@ class Translator:
 
         The latter only for those that are `shown`, since it is searched for.
         """
+        if source is index:
+            return [None] * len(rows)
         glosses = [self._gloss(index, row, source) for row in rows]
         plain = self.confidence.sentence[-1]
         if source is not None and plain.weights.keys() == {"score"}:
@@ -479,13 +491,13 @@ class Translator:
             )
         return list(map(tuple, answers))
 
-    def _check(self, source: str, target: str) -> None:
-        """Raise UnknownLanguageError for a pair that cannot be translated."""
+    def _check(self, source: str, target: str, *, own: bool = False) -> None:
+        """Raise UnknownLanguageError for a pair that cannot be asked; `own`: whether one language can."""
         if source not in self.word_indexes:
             raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
         if source not in self._sources:
             raise UnknownLanguageError(f"{source!r} is no source: the encoder does not know it")
-        targets = [code for code in self.sentence_indexes if code != source]
+        targets = [code for code in self.sentence_indexes if own or code != source]
         if target not in targets:
             raise UnknownLanguageError(
                 f"no translations from {source} to {target!r}; to: {listed(targets) or 'none'}"

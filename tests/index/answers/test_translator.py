@@ -17,6 +17,7 @@ from index.build.build_index import build_index
 from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle
 from index.errors import UnknownLanguageError
+from index.formats.registry import Source
 from tests.bundles import LANGUAGES, lexicon, make_bundle, make_corpus, sentences
 
 
@@ -60,13 +61,26 @@ def test_it_lists_its_languages(partial: Translator) -> None:
 def test_sentences_are_translated_between_all_languages(
     translator: Translator, lines: dict[str, list[str]], source: str, target: str
 ) -> None:
-    if source == target:
-        with pytest.raises(UnknownLanguageError):
-            translator.sentences(["x"], source, target)
-        return
     found = translator.sentences(lines[source], source, target)
     right = [matches[0].text == line for matches, line in zip(found, lines[target], strict=True)]
     assert np.mean(right) > 0.9
+
+
+def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path: Path) -> None:
+    """Of an index of one language, too; its text is the index's, whatever the numbers of the question."""
+    lines = ["A dog runs on the snow.", "The cat sleeps.", "2 black dogs run on the beach."]
+    (tmp_path / "en.txt").write_text("\n".join(lines), "utf-8")
+    build_index(bundle, [Source(tmp_path / "en.txt", "en")], tmp_path / "index")
+    alone = Translator.open(tmp_path / "index")
+    (very,), (alike,), (other,) = alone.sentences(
+        ["The cat sleeps.", "A dog runs on the snow", "3 black dogs run on the beach."], "en", "en"
+    )
+    assert (very.text, very.match, very.confidence) == ("The cat sleeps.", "exact", 1.0)
+    assert (very.original, very.gloss) == (None, None)  # it is no translation of another
+    assert (alike.text, alike.match, alike.penalties) == (lines[0], "memory", ("punctuation",))
+    assert (other.text, other.match) == (lines[2], "near")
+    with pytest.raises(UnknownLanguageError, match="no translations from en to 'en'; to: none"):
+        alone.words(["dog"], "en", "en")
 
 
 @pytest.mark.parametrize(("source", "target"), [("en", "de"), ("ar", "pt"), ("zh", "en")])
@@ -158,7 +172,7 @@ def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Tr
 def test_unknown_languages_are_refused_and_the_known_ones_listed(
     partial: Translator, source: str, target: str, message: str
 ) -> None:
-    for search in (partial.sentences, partial.words):
+    for search in (partial.sentences, partial.words) if source != target else (partial.words,):
         with pytest.raises(UnknownLanguageError, match=message):
             search(["x"], source, target)
 
