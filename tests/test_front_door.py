@@ -29,25 +29,6 @@ def test_help_lists_every_command_and_imports_none(capsys: Capture) -> None:
     assert all(f"  {name} " in shown for name in COMMANDS)
 
 
-def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
-    assert run(["--version"]) == 0
-    assert "passepartout, version 0." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "command", [["bundle", "card"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
-)
-def test_every_command_explains_itself(command: list[str], capsys: Capture) -> None:
-    assert run([*command, "--help"]) == 0
-    assert capsys.readouterr().out.startswith(f"Usage: passepartout {' '.join(command)}")
-
-
-@pytest.mark.parametrize("arguments", [[], ["index"]])
-def test_without_a_command_it_explains_itself(arguments: list[str], capsys: Capture) -> None:
-    assert run(arguments) == 0
-    assert capsys.readouterr().out.startswith(f"Usage: {' '.join(['passepartout', *arguments])} [OPTIONS]")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -92,8 +92,8 @@ class WordIndex:
     def with_words(self, spellings: Sequence[str]) -> "WordIndex":
         """This index with further words, in rows from `len` on, as if a sentence of the index had them."""
         more = copy(self)
-        more._words = [*self._words, *spellings]
-        more._added = self.vectors_of(spellings, np.full(len(spellings), UNKNOWN_WORD))
+        more._words = [*self._words, *spellings]  # noqa: SLF001
+        more._added = self.vectors_of(spellings, np.full(len(spellings), UNKNOWN_WORD))  # noqa: SLF001
         return more
 
     def __len__(self) -> int:

@@ -9,7 +9,6 @@ import yaml
 
 Services = dict[str, dict[str, Any]]
 SERVING = ("service", "gpu", "one", "two")
-KEPT_UP = ("redis", "proxy", "queue", "worker", *SERVING)
 
 
 @pytest.fixture(scope="module")
@@ -21,18 +20,6 @@ def text(root: Path) -> str:
 def services(text: str) -> Services:
     services: Services = yaml.safe_load(text)["services"]
     return services
-
-
-def test_each_profile_starts_its_service_with_the_index_job_and_redis(services: Services, root: Path) -> None:
-    found = {name: block.get("profiles", []) for name, block in services.items()}
-    assert found == {
-        **{"index": [], "redis": [], "proxy": [], "queue": ["jobs"], "worker": ["jobs"]},
-        **{"service": ["cpu"], "gpu": ["gpu"], "one": ["scale"], "two": ["scale"]},
-    }
-    settings = (root / "docker/.env").read_text("utf-8").splitlines()
-    assert {"COMPOSE_PROFILES=cpu", "COMPOSE_PROJECT_NAME=passepartout"} <= set(settings)
-    (device,) = services["gpu"]["deploy"]["resources"]["reservations"]["devices"]
-    assert device["capabilities"] == ["gpu"]
 
 
 def test_the_proxy_alone_is_published_and_on_loopback(services: Services) -> None:
@@ -69,24 +56,6 @@ def test_everything_is_confined(services: Services) -> None:
         assert not block.get("privileged")
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("redis", "--save , --appendonly no, --maxmemory 64mb, --maxmemory-policy allkeys-lru"),
-        ("queue", "--save , --appendonly yes, --maxmemory 64mb, --maxmemory-policy noeviction"),
-    ],
-)
-def test_the_cache_leaves_nothing_behind_and_the_queue_forgets_nothing(
-    services: Services, name: str, words: str
-) -> None:
-    block = services[name]
-    command = dict(zip(block["command"][1::2], block["command"][2::2], strict=True))
-    assert command.items() >= {tuple(word.split(" ")) for word in words.split(", ")}
-    assert block.keys() >= {"mem_limit", "healthcheck"}
-    assert int(block["user"].split(":")[0]) > 0
-    assert block.get("volumes", []) == (["queue:/data"] if name == "queue" else [])
-
-
 def test_the_worker_alone_changes_the_index_and_waits_for_the_queue(services: Services) -> None:
     worker = services["worker"]
     assert worker["volumes"] == ["data:/data", "spool:/spool"]
@@ -97,11 +66,6 @@ def test_the_worker_alone_changes_the_index_and_waits_for_the_queue(services: Se
     for name in ("worker", *SERVING):
         assert services[name]["environment"]["PASSEPARTOUT_JOBS_URL"] == "redis://queue:6379/0"
         assert services[name]["environment"]["PASSEPARTOUT_SPOOL"] == "/spool"
-
-
-def test_the_job_ends_and_the_others_come_back(services: Services) -> None:
-    assert (services["index"]["volumes"], services["index"]["restart"]) == (["data:/data"], "no")
-    assert {services[name]["restart"] for name in KEPT_UP} == {"unless-stopped"}
 
 
 def test_no_image_floats_and_nothing_is_asked_that_compose_1_refuses(text: str) -> None:

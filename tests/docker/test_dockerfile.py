@@ -26,10 +26,6 @@ def values(stage: list[tuple[str, str]], wanted: str) -> list[str]:
     return [rest for name, rest in stage if name == wanted]
 
 
-def test_it_needs_no_frontend_from_a_registry(root: Path) -> None:
-    assert "syntax=" not in (root / "docker/Dockerfile").read_text("utf-8")
-
-
 def test_every_stage_uses_the_requested_base_image(instructions: list[tuple[str, str]]) -> None:
     assert [stage.split()[0] for stage in values(instructions, "FROM")] == ["${BASE}", "${BASE}"]
     base = re.fullmatch(r"BASE=[a-z]+:(\S+)", values(instructions, "ARG")[0])
@@ -79,13 +75,6 @@ def test_the_last_stage_installs_nothing(last_stage: list[tuple[str, str]]) -> N
     assert all(copy.startswith("--from=build ") for copy in copies)
 
 
-def test_it_starts_the_service_and_asks_after_its_health(last_stage: list[tuple[str, str]]) -> None:
-    assert values(last_stage, "ENTRYPOINT") == ['["passepartout"]']
-    assert values(last_stage, "CMD") == ['["serve"]']
-    (check,) = values(last_stage, "HEALTHCHECK")
-    assert "docker/healthcheck.py" in check
-
-
 def test_every_installation_may_be_given_certificates(instructions: list[tuple[str, str]]) -> None:
     online = [run for run in values(instructions, "RUN") if " install --quiet" in run]
     assert len(online) == 2
@@ -97,11 +86,6 @@ def test_every_installation_may_be_given_certificates(instructions: list[tuple[s
 def test_no_package_index_is_written_down(root: Path) -> None:
     for name in ("docker/Dockerfile", "docker/compose.yaml"):
         assert not re.search(r"https?://(?!127\.0\.0\.1)", (root / name).read_text("utf-8"))
-
-
-def test_the_label_says_the_version_of_the_project(root: Path, last_stage: list[tuple[str, str]]) -> None:
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    assert f"VERSION={project['version']}" in values(last_stage, "ARG")
 
 
 def test_the_context_is_what_is_copied(root: Path, instructions: list[tuple[str, str]]) -> None:

@@ -33,17 +33,3 @@ def test_what_is_left_can_be_loaded(root: Path, tmp_path: Path, package: str) ->
         check=True,
     )
     assert Path(loaded.stdout.strip()).is_relative_to(tmp_path)
-
-
-def test_the_second_time_and_other_files_leave_all_as_it_is(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "liba.so.1").write_text("INPUT(libb.so)", "ascii")
-    found = importlib.util.find_spec("httptools.parser.parser")
-    assert found is not None
-    assert found.origin is not None
-    shutil.copy(found.origin, tmp_path / "parser.so")
-    contents = []
-    for _ in range(2):
-        run(root, tmp_path)
-        contents.append([path.read_bytes() for path in sorted(tmp_path.iterdir())])
-    assert contents[0] == contents[1]
-    assert contents[0][0] == b"INPUT(libb.so)"

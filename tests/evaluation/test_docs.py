@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli import SUITES, WORDS, evaluate
-from evaluation.reports.card import card
+from evaluation.cli import SUITES, WORDS
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.sets import (
     TRANSLATION_KIND,
@@ -66,15 +65,3 @@ def test_names_of_pictograms_are_read(example: Path) -> None:
 def test_every_suite_is_documented() -> None:
     document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
     assert [name for name in (*SUITES, WORDS) if f"| `{name}" not in document] == []
-
-
-def test_the_options_in_the_document_are_those_of_the_commands() -> None:
-    document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
-    options = {
-        name
-        for command in (evaluate, card)
-        for parameter in command.params
-        for name in parameter.opts
-        if name.startswith("--")
-    }
-    assert set(re.findall(r"--[a-z]+", document)) == options

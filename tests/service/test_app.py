@@ -8,7 +8,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
-from index.errors import BundleError
 from service.app import create_app
 from service.http.problems import MEDIA_TYPE, ProblemType
 from service.settings import Settings
@@ -33,14 +32,6 @@ for heavy in ("torch", "transformers", "scipy", "training", "evaluation", "redis
 
 def test_a_process_that_translates_has_no_torch(index_dir: Path) -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(index_dir)], check=True, timeout=120)
-
-
-def test_it_does_not_start_without_an_index(tmp_path: Path) -> None:
-    with (
-        pytest.raises(BundleError, match="is not an index"),
-        TestClient(create_app(Settings(index=tmp_path))),
-    ):
-        pass
 
 
 def test_before_the_start_it_is_live_but_not_ready(translator: Translator) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 
-import numpy as np
 import pytest
 
 from evaluation.measures.scores import score_translation
@@ -69,11 +68,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
     return smoke("globetrotter-small", tmp_path_factory.mktemp("smoke") / "small")
 
 
-@pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
-    return smoke("globetrotter", tmp_path_factory.mktemp("smoke") / "paper")
-
-
 def test_pictures_teach_it_to_translate(small: Smoke) -> None:
     assert small.recall() > 6 * CHANCE
 
@@ -86,33 +80,18 @@ def test_with_the_pictures_shuffled_it_falls_to_chance(small: Smoke, tmp_path: P
     assert control.recall() < small.recall() / 4
 
 
-def test_the_papers_system_goes_the_whole_path(paper: Smoke) -> None:
-    recipe = paper.recipe
-    assert recipe.text.encoder == "transformer"
-    assert recipe.vision.training == "tuned"
-    assert set(recipe.objectives) == {"transitive", "visual_contrastive", "cross_modal", "cloze"}
-    vectors = TextEncoder(paper.bundle).encode(["A red ball.", "Ein roter Ball.", ""])
-    assert vectors.shape == (3, recipe.head.dimension)
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert paper.recall() > 0
-
-
-@pytest.mark.parametrize("name", ["small", "paper"])
-def test_it_says_what_it_made_and_nothing_else(name: str, request: pytest.FixtureRequest) -> None:
-    found: Smoke = request.getfixturevalue(name)
-    (line,) = found.out.splitlines()
-    assert line.startswith(f"{found.folder / 'bundle'}: {found.bundle.name}, sum of recalls ")
+def test_it_says_what_it_made_and_nothing_else(small: Smoke) -> None:
+    (line,) = small.out.splitlines()
+    assert line.startswith(f"{small.folder / 'bundle'}: {small.bundle.name}, sum of recalls ")
     assert re.search(r"validation R@1 \d+\.\d$", line)
     progress = re.compile(
         r"(check pictures|picture features|train [a-z-]+) \d+/\d+ (pictures|views|epochs) \(.*\)"
     )
-    assert [text for text in found.err.splitlines() if not progress.fullmatch(text)] == []
+    assert [text for text in small.err.splitlines() if not progress.fullmatch(text)] == []
 
 
-@pytest.mark.parametrize("name", ["small", "paper"])
-def test_it_is_quick(name: str, request: pytest.FixtureRequest) -> None:
-    found: Smoke = request.getfixturevalue(name)
-    assert found.cpu_seconds < 2 * SECONDS, "twice the bound, for slower machines"
+def test_it_is_quick(small: Smoke) -> None:
+    assert small.cpu_seconds < 2 * SECONDS, "twice the bound, for slower machines"
 
 
 def test_what_it_leaves(small: Smoke) -> None:

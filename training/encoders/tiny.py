@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import torch
-from tokenizers import SentencePieceUnigramTokenizer, processors
+from tokenizers import SentencePieceUnigramTokenizer, Tokenizer, processors
 from transformers import (
     PreTrainedTokenizerFast,
     ResNetConfig,
@@ -43,7 +43,9 @@ def write_tiny_xlmr(folder: Path, texts: Iterable[str], *, vocabulary: int = 500
     named = dict(
         zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), XLMR_SPECIAL, strict=True)
     )
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, **named).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(tokenizer.to_str()), **named).save_pretrained(
+        folder
+    )
     torch.manual_seed(0)
     config = XLMRobertaConfig(
         vocab_size=tokenizer.get_vocab_size(),

@@ -79,32 +79,12 @@ ANDROID = (
     ("It\\'s <b>here</b>", "Two %1$s"),
     ("Es ist <b>da</b>", "Zwei %1$s"),
 )
-STRINGS = ('"a" = "{}";\n"b" = "{}";\n', ('Say \\"hi\\"', "Line\\ntwo"), ('Sag \\"hallo\\"', "Zeile\\nzwei"))
-SRT = (
-    "1\n00:00:01,000 --> 00:00:02,000\n{}\n\n2\n00:00:03,000 --> 00:00:04,000\n{}\n",
-    ("A dog\nruns.", "<i>Away!</i>"),
-    ("Ein Hund\nrennt.", "<i>Weg!</i>"),
-)
 ARB = (
     '{{"n": "{{n, plural, =0{{{}}} one{{{}}} other{{{{g, select, f{{{}}} other{{{}}}}}}}}}", "@n": {{}}}}',
     ("No '{'dogs'}'", "# dog", 'All \\"dogs\\"\\nof hers', "All dogs"),
     ("Keine '{'Hunde'}'", "# Hund", 'Alle \\"Hunde\\"\\nvon ihr', "Alle Hunde"),
 )
-YAML = (
-    "menu:\n  open: {}\n  close: '{}'\n",
-    ("Open the file", "Don''t close it"),
-    ("Mach die Datei auf", "Mach sie ''nicht'' zu"),
-)
-PROPERTIES = ("a = {}\nb={}\n", ("Say \\u0041lso", "Line\\ntwo"), ("Sag es \\u00fcberall", "Zeile\\nzwei"))
-RESX = (
-    '<root><data name="a"><value>{}</value></data><data name="b"><value>{}</value></data></root>',
-    ("Wolf &amp; dog", "Out!"),
-    ("Wolf &amp; Hund", "Hinaus!"),
-)
-KEYED = {
-    **{"app.json": JSON, "app.arb": ARB, "app.yaml": YAML, "app.properties": PROPERTIES},
-    **{"app.resx": RESX, "strings.xml": ANDROID, "app.strings": STRINGS, "film.srt": SRT},
-}
+KEYED = {"app.json": JSON, "app.arb": ARB, "strings.xml": ANDROID}
 XLIFF_2 = """<xliff version="2.0" srcLang="en" trgLang="de"><file id="f"><unit id="u">
 <segment id="1"{state}><source>Press <pc id="1">both</pc> keys</source>{first}</segment>
 <segment id="2"{state}><source>Run &amp; hide</source>{second}</segment></unit></file></xliff>"""

@@ -170,15 +170,6 @@ def test_options_are_kept(bundle: Bundle, tmp_path: Path) -> None:
         assert min(table.column("count").to_pylist()) >= 2
 
 
-def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made, tmp_path / "other")
-    more = Source(rows_of(tmp_path / "more.jsonl", [{"en": "A dog."}]))
-    files = [
-        change_index(folder, add=[more], delete=["en:1"]).files for folder in (index, tmp_path / "other")
-    ]
-    assert files[0] == files[1]
-
-
 def test_deletions_are_recorded_and_rows_renumbered(index: Path, tmp_path: Path) -> None:
     change_index(
         index, add=[Source(rows_of(tmp_path / "a.jsonl", [{"en": ENGLISH[80]}, {"en": ENGLISH[40]}]))]

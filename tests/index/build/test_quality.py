@@ -85,25 +85,6 @@ def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest)
     assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score"}]
 
 
-def test_answers_have_that_confidence(index: Path) -> None:
-    """Asked what the index holds, whose translations the memory is kept from finding."""
-    translator, indexes = Translator.open(index), opened(index)
-    source, target = indexes.sentences["en"], indexes.sentences["de"]
-    rows, answers = aligned(indexes, ("en", "de"), 400, np.random.default_rng(1))
-    source.groups = None
-    texts = [source.text(row) for row in rows.tolist()]
-    translator.sentence_indexes["en"].groups = None
-    found = [row[0] for row in translator.sentences(texts, "en", "de")]
-    right = np.array(
-        [answer.id in {target.id(row) for row in own} for answer, own in zip(found, answers, strict=True)]
-    )
-    chances = np.array([answer.confidence for answer in found])
-    # Here every question has an answer, of the questions it was fitted on one in two: it says less.
-    assert right.mean() - 0.35 < chances.mean() < right.mean() + 0.05
-    surest = np.argsort(-chances)[: len(chances) // 4]
-    assert right[surest].mean() >= right.mean()
-
-
 def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: IndexManifest) -> None:
     for code, entry in manifest.languages.items():
         assert entry.search.factory == FACTORY

@@ -168,8 +168,3 @@ def test_publishing_never_replaces_a_folder_that_is_no_bundle(copy: Path) -> Non
 def test_a_manifest_with_impossible_values_cannot_be_made(values: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         manifest(**values)
-
-
-@pytest.mark.parametrize("code", ["en", "fil", "zh-Hant", "kk-Arab", "pt-BR", "es-419", "sr-Latn-RS"])
-def test_bcp_47_codes_are_taken(code: str) -> None:
-    assert manifest(languages=(code,)).languages == (code,)

@@ -138,25 +138,6 @@ def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
     running(steps)
 
 
-def test_five_thousand_requests_that_leave_cost_nothing() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        first = await closed(batcher, gate)
-        tasks = [asyncio.create_task(batcher.compute(gate.double, items(n))) for n in range(1, 5001)]
-        await tasks_begun()
-        assert batcher.queued == 5000
-        for task in tasks:
-            task.cancel()
-        await tasks_begun()
-        gate.open.set()
-        started = asyncio.get_running_loop().time()
-        await first
-        await until_in_loop(lambda: not batcher.queued, "abandoned work is still queued")
-        assert asyncio.get_running_loop().time() - started < 1
-        assert gate.batches == [[0]]
-
-    running(steps)
-
-
 def test_a_failure_reaches_only_the_requests_concerned() -> None:
     def fail(numbers: Sequence[int]) -> list[int]:
         raise OSError("no")

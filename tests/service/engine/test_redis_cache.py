@@ -205,20 +205,6 @@ def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
     assert said[1] == "Redis answers again"
 
 
-def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(
-    redis_server: RedisServer, patience: None
-) -> None:
-    async def steps(cache: RedisCache) -> None:
-        await put(cache, "x")
-        redis_server.kill()
-        await costs_little(cache)
-        redis_server.start()
-        await put(cache, "y")
-        assert await cache.get([KEY]) == [answers("y")]
-
-    using(redis_server.url, steps)
-
-
 @pytest.fixture(
     params=[b"HTTP/1.1 200 OK\r\n\r\n", b"$99999999999\r\n", b"*2\r\n$1\r\n", b"\x00\xff\x00", b""]
 )

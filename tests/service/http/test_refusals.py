@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as some
 from starlette.testclient import TestClient
 
 from service import limits
@@ -243,34 +241,3 @@ def test_the_type_of_a_problem_leads_to_its_description(client: TestClient) -> N
     answer = client.get(kind)
     assert answer.status_code == 200
     assert answer.json()["type"] == kind
-
-
-anything = some.recursive(
-    some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | some.text(),
-    lambda inner: some.lists(inner, max_size=4) | some.dictionaries(some.text(max_size=8), inner, max_size=4),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=50)
-@given(
-    changes=some.dictionaries(
-        some.sampled_from(["text", "source", "target", "k", "min_confidence", "x"]), anything
-    )
-)
-def test_whatever_is_sent_is_answered_or_refused(client: TestClient, changes: dict[str, Any]) -> None:
-    answer = client.post(
-        "/translate/sentence",
-        content=json.dumps(GOOD | changes).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    assert answer.status_code in (200, 400, 422)
-    if answer.status_code != 200:
-        Problem.model_validate(answer.json(), strict=True)
-
-
-@settings(max_examples=50)
-@given(text=some.text(alphabet=some.characters(exclude_categories=["Cs"]), min_size=1, max_size=1000))
-def test_any_text_is_answered_or_refused(client: TestClient, text: str) -> None:
-    answer = client.post("/translate/sentence", json=GOOD | {"text": text})
-    assert answer.status_code in (200, 422)

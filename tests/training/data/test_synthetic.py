@@ -3,18 +3,13 @@ import io
 import tarfile
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 import pytest
 from PIL import Image
 
-from index.errors import DataError
 from training.data.synthetic import (
     CAPTIONS_PER_PICTURE,
     LANGUAGES,
-    Scene,
-    describe,
-    draw_scenes,
     write_synthetic,
 )
 
@@ -59,24 +54,3 @@ def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) ->
         assert Counter(name for name, _, _ in table) == dict.fromkeys(pictures, CAPTIONS_PER_PICTURE)
         assert {source for _, _, source in table} == {"human"}
         assert len({(name, text) for name, text, _ in table}) == len(table)
-
-
-def test_scenes_differ_and_repeat_for_a_seed() -> None:
-    scenes = draw_scenes(1440, seed=0)
-    assert len(set(scenes)) == 1440
-    assert draw_scenes(1440, seed=0) == scenes
-    assert sum(bool(scene.relation) for scene in scenes) == 720
-    with pytest.raises(DataError, match="1441 scenes asked for, there are 1440"):
-        draw_scenes(1441, seed=0)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_sentence_tells_scenes_apart(language: str) -> None:
-    """No sentence is said of two scenes, but that two things may be told from either end."""
-    said: dict[str, Scene] = {}
-    for scene in draw_scenes(1440, seed=1):
-        for number in range(3):
-            sentence = describe(scene, language, Random(number))
-            assert "{" not in sentence
-            assert "_" not in sentence
-            assert said.setdefault(sentence, scene) == scene

@@ -1,3 +1,0 @@
-"""What the benchmarks of training share with its tests."""
-
-from tests.training.conftest import data as data
