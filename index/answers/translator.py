@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import SUITS_BETTER, contrasting, limited_by, with_contrasts
+from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.request import Kind, Query
@@ -29,7 +29,7 @@ from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
-from index.text.contrasts import Contrast
+from index.text.contrasts import ADDED, Contrast
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.normalisation import clean
@@ -314,7 +314,8 @@ class Translator:
         what it says itself, and the sentence of that language that it suits better, if there is one.
         """
         memory, words = self.sentence_indexes.get(asked.language), self.word_indexes[asked.language]
-        contrasts = {}
+        contrasts: dict[int, Sequence[Contrast]] = {}
+        differences = table.columns.get("length_difference", np.zeros(len(table)))
         for place in np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist():
             question, row = int(table["question"][place]), int(table["row"][place])
             found = recalled[question] if table["remembered"][place] else None
@@ -322,6 +323,9 @@ class Translator:
                 gloss: str | None = memory.text(found.original)
             else:
                 gloss = self._gloss(index, row, memory)
+            if gloss is None and differences[place] > MOST_LENGTH_DIFFERENCE:
+                contrasts[place] = (Contrast(ADDED),)
+                continue
             said = [(index.text(row), index.language) if gloss is None else (gloss, asked.language)]
             if gloss is None and memory is not None and table["shortfall"][place] < -SUITS_BETTER:
                 (nearest_text,) = _nearest_texts(index, [row], memory)

@@ -35,6 +35,7 @@ CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
+MOST_ADDED = 2  # function words for each word of the other sentence, fewer than these
 MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
@@ -112,7 +113,10 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
         before, after = ([word for word in rest if _relates(word, language)] for rest in (alone, others))
         if before and after:
             return Contrast(EXCHANGED, tuple(before), tuple(after))
-        if _count_of_numbers(question, language) != _count_of_numbers(answer, language):
+        # "Home" says no more of "I am at home" than what it is about.
+        part = 0 < len(taken) == min(len(asked), len(answered))
+        much = part and len(alone) + len(others) >= MOST_ADDED * len(taken)
+        if much or _count_of_numbers(question, language) != _count_of_numbers(answer, language):
             return Contrast(ADDED, tuple(alone), tuple(others))
         return _rearranged(asked, answered, partners, language)
     if left_out and added:

@@ -22,6 +22,8 @@ PHRASES = {
     "Press the button twice.": "Drücken Sie den Knopf zweimal.",
     "Quiet hours are until sunset.": "Die Ruhezeit dauert bis Sonnenuntergang.",
     "Give the baby some tea with honey.": "Geben Sie dem Baby etwas Tee mit Honig.",
+    "I am at home.": "Ich bin zu Hause.",
+    "Fire!": "Feuer!",
 }
 OPPOSITES = {
     "The shop is open on Monday.": "The shop is closed on Monday.",
@@ -76,6 +78,12 @@ def test_other_words_are_near_at_best(translators: Sequence[Translator], questio
     found = answer_of(translators[0], question, OTHER_WORDS[question])
     assert found.match == "near"
     assert found.confidence < MIN_CONFIDENCE
+
+
+def test_a_word_is_no_sentence_unless_it_is_its_only_word(translators: Sequence[Translator]) -> None:
+    for translator in translators:
+        assert answer_of(translator, "home", "I am at home.").match == "near"
+        assert answer_of(translator, "fire", "Fire!").match != "near"
 
 
 def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> None:
