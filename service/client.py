@@ -10,18 +10,17 @@ each time after the seconds in Retry-After. In a coroutine: `await asyncio.to_th
 """
 
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from index.answers.answer import Concordance, LanguageInfo, SentenceResponse, WordResponse
+from index.answers.answer import LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import Include, SentenceRequest, WordRequest
 from index.errors import PassepartoutError
-from service.schemas.problems import Failure, Problem
-from service.schemas.responses import Readiness, TranslatedFile
+from service.schemas.problems import Problem
+from service.schemas.responses import Readiness
 
 MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
 DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
@@ -99,33 +98,6 @@ class Client:
         """List the languages of the index, and the targets of each."""
         return self._call("GET", "languages", list[LanguageInfo])
 
-    def concordance(
-        self, text: str | None, source: str, target: Texts = (), *, begin: int = 0, count: int | None = None
-    ) -> Concordance:
-        """Find the sentences of a language that contain a word or phrase, or all; with their translations.
-
-        begin: the row to begin at, `next` of the previous page. count: the most sentences to return.
-        """
-        params = _given(text=text, source=source, target=_list(target) or None, begin=begin, count=count)
-        return self._call("GET", "concordance", Concordance, params=params)
-
-    def translate_file(
-        self, path: Path, out: Path, target: str, *, source: str | None = None, fuzzy: bool | None = None
-    ) -> TranslatedFile:
-        """Fill a file of a format that can be filled from the translation memory, and write it to `out`.
-
-        source: the language of its texts, detected if left out. fuzzy: whether to fill in translations of
-        similar texts; by default only in formats that can mark them. Texts that the memory does not have stay
-        as they are; the result counts them. Raises OSError.
-        """
-        fields = _given(target=target, source=source, fuzzy=None if fuzzy is None else str(fuzzy).lower())
-        files = {"file": (path.name, path.read_bytes())}
-        filled = self._call("POST", "translate_file", TranslatedFile, data=fields, files=files)
-        # Only the file's name is used: behind a proxy, the service may state another address than ours.
-        name = filled.translatedFileUrl.rpartition("/")[2]
-        out.write_bytes(self._answered("GET", f"download_file/{name}").content)
-        return filled
-
     def ready(self) -> Readiness:
         """Return the index version and the model served; RefusedError if the service is not ready."""
         return self._call("GET", "health/ready", Readiness)
@@ -146,15 +118,10 @@ class Client:
         return self._call("POST", f"translate/{kind}", answer, json=request.model_dump(exclude_defaults=True))
 
     def _call(self, method: str, path: str, kind: type[Kind], **options: Any) -> Kind:  # noqa: ANN401
-        """What the service answers, as `kind`; UnreachableError if it is something else."""
-        response = self._answered(method, path, **options)
-        try:
-            return TypeAdapter(kind).validate_json(response.content)
-        except ValidationError:
-            raise _another(response) from None
+        """What the service answers, as `kind`; the request is repeated while the service is overloaded.
 
-    def _answered(self, method: str, path: str, **options: Any) -> httpx2.Response:  # noqa: ANN401
-        """The response to a request, which is repeated while the service is overloaded."""
+        UnreachableError if it is something else.
+        """
         for attempt in range(self._retries + 1):
             try:
                 response = self._http.request(method, path, **options)
@@ -168,7 +135,10 @@ class Client:
             time.sleep(min(float(seconds), MAX_RETRY_WAIT) if valid else DEFAULT_RETRY_WAIT)
         if not response.is_success:
             raise RefusedError(_problem(response))
-        return response
+        try:
+            return TypeAdapter(kind).validate_json(response.content)
+        except ValidationError:
+            raise _another(response) from None
 
 
 def _base(url: str) -> httpx2.URL:
@@ -183,17 +153,11 @@ def _base(url: str) -> httpx2.URL:
 
 
 def _problem(response: httpx2.Response) -> Problem:
-    """The problem document of a response; one is made from the `error` of LibreTranslate's routes."""
+    """The problem document of a response."""
     try:
         return Problem.model_validate_json(response.content)
     except ValidationError:
-        pass
-    try:
-        error = Failure.model_validate_json(response.content).error
-    except ValidationError:
         raise _another(response) from None
-    title = response.reason_phrase
-    return Problem(type="about:blank", title=title, status=response.status_code, detail=error)
 
 
 def _another(response: httpx2.Response) -> UnreachableError:
@@ -203,8 +167,3 @@ def _another(response: httpx2.Response) -> UnreachableError:
 
 def _list(given: Texts) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
-
-
-def _given(**values: object) -> dict[str, Any]:
-    """Leave out what is None."""
-    return {name: value for name, value in values.items() if value is not None}

@@ -1,1 +1,1 @@
-"""From vectors or answers to per cent: recall, calibration error; tables by pair of languages."""
+"""From vectors or answers to per cent: recall; tables by pair of languages."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.measures.calibration import with_calibration
 from evaluation.measures.scores import Table, score_pool, score_translation
 from evaluation.suites.english import ENGLISH, captions_with_english, machine_translated
 from evaluation.suites.pictograms import held_out_names, is_flag
@@ -24,7 +23,6 @@ from evaluation.suites.sets import (
     read_split,
 )
 from index.build.probes import SAYINGS
-from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
 BENCHMARK = "multi30k_test_2016"
@@ -55,21 +53,14 @@ def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
     }
     note = "Line i is the same in each."
     return [
-        _scored(encoder, name, note, part) for name, part in parts.items() if len(next(iter(part.values())))
+        score_translation(name, note, part) for name, part in parts.items() if len(next(iter(part.values())))
     ]
 
 
 def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `aligned`: any folder of files LANG.txt whose line i means the same in each."""
     texts = read_aligned(data, available(data, ".txt", known))
-    return [_scored(encoder, data.resolve().name, "Line i is the same in each.", encode(encoder, texts))]
-
-
-def _scored(encoder: SentenceEncoder, name: str, note: str, vectors: Mapping[str, Vectors]) -> Table:
-    table = score_translation(name, note, vectors)
-    if not isinstance(encoder, TextEncoder):  # which has no confidence
-        return table
-    return with_calibration(table, vectors, encoder.bundle.manifest.calibration.sentence)
+    return [score_translation(data.resolve().name, "Line i is the same in each.", encode(encoder, texts))]
 
 
 def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
@@ -129,7 +120,7 @@ def _widely(
 
 def _translations(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
     note = "Human translations of one English caption, a line a picture of split test."
-    return _scored(encoder, "photos, translations", note, encode(encoder, texts))
+    return score_translation("photos, translations", note, encode(encoder, texts))
 
 
 def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
@@ -147,16 +138,16 @@ def pictograms(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> li
     """
     codes, names = held_out_names(data, known)
     vectors = encode(encoder, names)
-    tables = [_names(encoder, "pictograms, held out", vectors)]
+    tables = [_names("pictograms, held out", vectors)]
     rows = [row for row, code in enumerate(codes) if not is_flag(code)]
     if 2 <= len(rows) < len(codes):
         without_flags = {language: names_of[rows] for language, names_of in vectors.items()}
-        tables.append(_names(encoder, "pictograms, held out, without flags", without_flags))
+        tables.append(_names("pictograms, held out, without flags", without_flags))
     return tables
 
 
-def _names(encoder: SentenceEncoder, name: str, vectors: Mapping[str, Vectors]) -> Table:
+def _names(name: str, vectors: Mapping[str, Vectors]) -> Table:
     n = len(next(iter(vectors.values())))
     chance = ", ".join(f"R@{k} {100 * min(1, k / n):.1f}" for k in (1, 5, 10))
     note = f"Names of concepts of which no drawing is learned from. By chance: {chance}."
-    return _scored(encoder, name, note, vectors)
+    return score_translation(name, note, vectors)

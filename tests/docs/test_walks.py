@@ -15,7 +15,7 @@ from tests.docs.walk import prepare, to_run, walk
 
 RUN = [document for document in DOCUMENTS if any(map(to_run, blocks(document)))]
 CHANCE = re.compile(r"^[01]\.\d\d(?=  )", re.MULTILINE)  # the confidence before an answer
-FEWER_LANGUAGES = 0.2  # confidence is fitted to the languages of the index, of which a walk's has three
+FEWER_LANGUAGES = 0.2  # confidence is fitted to the languages of the index, of which a walk's has two
 LOOSE = {"index": None, "score": 0.1, "confidence": 0.02}  # a version; how far figures may be off
 
 

@@ -29,35 +29,6 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
     assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
 
 
-def test_what_the_index_holds_is_found_page_by_page(remembering_address: str) -> None:
-    with Client(remembering_address) as client:
-        first = client.concordance("the", "en", "de", count=1)
-        (sentence,) = first.results
-        assert (sentence.text, sentence.places) == ("The dog sleeps.", [(0, 3)])
-        assert [one.text for one in sentence.translations["de"]] == ["Der Vertrag gilt."]
-        assert first.next is not None
-        rest = client.concordance("the", "en", begin=first.next)
-        assert ([one.text for one in rest.results], rest.next) == (["The cat runs."], None)
-        with pytest.raises(RefusedError, match="is not a language of this index"):
-            client.concordance("the", "xx")
-        every = client.concordance(None, "de")
-        assert [one.text for one in every.results] == ["Der Vertrag gilt.", "Bitte warten!", "Nein."]
-
-
-def test_a_file_is_filled(remembering_address: str, tmp_path: Path) -> None:
-    texts, out = tmp_path / "texts.txt", tmp_path / "filled.txt"
-    texts.write_text("The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n", "utf-8")
-    with Client(remembering_address) as client:
-        filled = client.translate_file(texts, out, "de", source="en")
-        assert (filled.translated, filled.fuzzy, filled.empty) == (1, 1, 1)
-        assert out.read_text("utf-8") == "Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
-        client.translate_file(texts, out, "de", fuzzy=True)
-        assert out.read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\nNobody knows this one.\n"
-        with pytest.raises(RefusedError, match="target 'xx' is not a language") as caught:
-            client.translate_file(texts, out, "xx")
-    assert caught.value.problem.status == 400
-
-
 def test_a_refusal_has_the_problem_of_the_service(address: str) -> None:
     with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
         client.sentences(DOG, "xx")

@@ -1,4 +1,4 @@
-"""Where words stand in the index, over HTTP: what is refused. What is found: tests/service/test_client.py."""
+"""Where words stand in the index, over HTTP. All sentences: tests/service/api/test_pictograms.py."""
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,3 +21,13 @@ def test_invalid_requests_are_reported(remembering: TestClient, given: dict[str,
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     assert field in {error["field"] for error in answer.json()["errors"]}
+
+
+def test_what_the_index_holds_is_found_page_by_page(remembering: TestClient) -> None:
+    asked = {"text": "the", "source": "en", "target": "de", "count": 1}
+    first = remembering.get("/concordance", params=asked).json()
+    (sentence,) = first["results"]
+    assert (sentence["text"], sentence["places"]) == ("The dog sleeps.", [[0, 3]])
+    assert [one["text"] for one in sentence["translations"]["de"]] == ["Der Vertrag gilt."]
+    rest = remembering.get("/concordance", params=asked | {"begin": first["next"]}).json()
+    assert ([one["text"] for one in rest["results"]], rest["next"]) == (["The cat runs."], None)
