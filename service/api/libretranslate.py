@@ -74,8 +74,8 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     """Find the sentence of the index that is most likely the translation of each `q`.
 
     The translation is "" if none is likely enough. A text of several sentences is translated one by one; line
-    breaks, space, emoji and tags around sentences stay where they are. A single word that is no sentence of
-    the index is looked up among its words.
+    breaks, space, emoji and tags around sentences stay where they are, tags inside of one do not. A single
+    word that is no sentence of the index is looked up among its words.
     """
     fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
     check_body_key(request, fields.get("api_key"))

@@ -39,7 +39,9 @@ class TranslateRequest(BaseModel):
     source: str = _field("Language code of the texts, or `auto`.")
     target: str = _field("Language code to translate into.")
     format: Literal["text", "html"] = Field(
-        default="text", description="Whether the texts are plain or HTML; tags are removed."
+        default="text",
+        description="Whether the texts are plain or HTML, whose tags stay around sentences, but not inside "
+        "of one: an approved sentence is returned as it is.",
     )
     alternatives: Annotated[
         int,
