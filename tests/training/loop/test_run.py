@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from index.errors import DamagedError, UsageError
+from index.errors import DamagedError
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.loop.run import create_run, open_run
 
@@ -49,11 +49,3 @@ def test_the_log_is_cut_back_to_a_checkpoint(tmp_path: Path) -> None:
     ]
     run.cut_log(10_000)
     assert len(run.log_file.read_text().splitlines()) == 2, "it is never made longer"
-
-
-def test_a_run_stays_with_the_data_it_began_with(tmp_path: Path) -> None:
-    run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)
-    run.bind("a" * 64)
-    run.bind("a" * 64)
-    with pytest.raises(UsageError, match="trained on other data; give the same --data"):
-        run.bind("b" * 64)

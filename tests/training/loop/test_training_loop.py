@@ -1,8 +1,6 @@
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,9 +17,7 @@ from training.loop import training_loop as loop
 from training.loop.checkpoint import load_best, load_last
 from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
-from training.loop.source import CaptionSource
-from training.loop.training_loop import Loop, learning_rate, train
-from training.loop.validation import validate
+from training.loop.training_loop import learning_rate, train
 from training.objectives import weighted_losses
 from training.recipes.settings import OptimiserSettings
 
@@ -79,36 +75,6 @@ def test_the_result_says_what_was_done(bag_run: Run) -> None:
     validations = {e["epoch"]: e["sum_of_recalls"] for e in entries(bag_run) if "epoch" in e}
     assert result["sum_of_recalls"] == max(validations.values())
     assert result["best_epoch"] == max(validations, key=lambda epoch: (validations[epoch], -epoch))
-
-
-def test_its_seconds_are_those_of_mining_and_validation_too(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 1000.0
-
-    def takes(seconds: float) -> Callable[..., dict[str, float]]:
-        def spend(*_: object) -> dict[str, float]:
-            nonlocal now
-            now += seconds
-            return {"en": now}
-
-        return spend
-
-    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: now))
-    mine = takes(1)
-    monkeypatch.setattr(CaptionSource, "begin", lambda *_: [mine()])
-    monkeypatch.setattr(loop, "validate", takes(10))
-    monkeypatch.setattr(Loop, "_step", takes(100))
-    run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
-    assert run.result()["seconds"] == 4 * (1 + 10) + 16 * 100
-
-
-def test_the_best_checkpoint_is_the_one_that_validated_best(data: Path, bag_run: Run) -> None:
-    prepared = prepare(bag_run, data)
-    counters = load_best(bag_run.best_file, prepared.model)
-    found = validate(prepared.model, prepared.validation, prepared.device)
-    assert sum(found.values()) / 3 == pytest.approx(bag_run.result()["sum_of_recalls"], abs=1e-3)
-    assert counters.best_epoch == bag_run.result()["best_epoch"]
 
 
 def test_a_later_epoch_that_is_worse_or_no_better_does_not_become_the_best(
