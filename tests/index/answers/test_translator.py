@@ -1,8 +1,6 @@
 """Translator: what the service and the command use, on a real index."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -109,24 +107,6 @@ def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -
             assert one.score == pytest.approx(other.score, abs=1e-5)
             # Rounded to four places, either way: 1e-4 apart at most, counted whole.
             assert abs(round(one.confidence * 10**DIGITS) - round(other.confidence * 10**DIGITS)) <= 1
-
-
-def test_several_targets_and_kinds_share_one_batch(translator: Translator) -> None:
-    """Of a text asked in several targets, one encoding; each stage is told of."""
-    texts = ["A black dog runs on the snow.", "A small cat sleeps on the street."]
-    queries = [Query("sentence", text, "en", code) for code in ("de", "pt") for text in texts]
-    queries += [Query("word", "dog", "en", "de", 2), Query("sentence", sentences("de")[5], "de", "en", 7)]
-    stages: list[str] = []
-
-    @contextmanager
-    def stage(name: str) -> Iterator[None]:
-        stages.append(name)
-        yield
-
-    together = translator.answer(queries, stage)
-    assert together == [translator.answer([query])[0] for query in queries]
-    assert [len(answers) for answers in together] == [1, 1, 1, 1, 2, 7]
-    assert stages == ["tokenise", "encode", *["search"] * 4]
 
 
 @pytest.mark.parametrize("k", [1, 2, 7])

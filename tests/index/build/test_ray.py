@@ -1,11 +1,8 @@
 """Encoding on a Ray cluster: a real one of two workers, on this machine, one of which is killed."""
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +23,7 @@ from index.errors import PassepartoutError
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
+from passepartout import run
 from tests.bundles import make_corpus
 from tests.waiting import until
 
@@ -167,26 +165,6 @@ def _refuse() -> None:
     raise PassepartoutError("too bad")
 
 
-def test_the_command_joins_a_cluster_by_its_address(
-    bundle: Bundle, cluster: str, tmp_path: Path, index_dir: Path
-) -> None:
-    files = make_corpus(tmp_path / "corpus")
-    corpora = [word for code, path in files.items() for word in ("--corpus", f"{code}={path}")]
-    words = ["--encoder", bundle.folder, *corpora, "--out", tmp_path / "index", "--ray", cluster]
-    done = subprocess.run(
-        [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", "1", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["languages"]["de"]["sentences"] == 200
-    (there,) = (tmp_path / "index" / "versions").iterdir()
-    (wanted,) = (index_dir / "versions").iterdir()
-    found, own = describe(there), describe(wanted)
-    assert {name for name in own if found[name] != own[name]} == {"manifest.json"}
-
-
 @pytest.mark.parametrize(
     ("address", "told"),
     [
@@ -201,3 +179,11 @@ def test_a_cluster_that_is_not_there(job: Job, detector: Detector, address: str,
     with pytest.raises(PassepartoutError, match=told) as caught, RayPool(job, detector, address):
         pass
     assert "\n" not in str(caught.value)
+
+
+def test_the_command_asks_for_the_cluster(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--encoder", str(bundle.folder), "--corpus", f"en={corpora['en']}", "--out", str(tmp_path / "x")]
+    assert run(["index", "build", *given, "--ray", "127.0.0.1:9"]) == 1
+    assert "no Ray cluster at 127.0.0.1:9" in capsys.readouterr().err
