@@ -32,6 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_the_shipped_entries_have_no_problem() -> None:
     done = check()
     assert done.exit_code == 0, done.output
@@ -70,6 +71,7 @@ def write(folder: Path, language: str, changes: dict[int, str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
+@pytest.mark.slow
 def test_it_finds_what_is_wrong(folder: Path) -> None:
     for language in ("en", "es", "zh", "hi"):
         write(folder, language, {line: text for code, line, text, _ in WRONG if code == language})
@@ -90,6 +92,7 @@ def lines_of(language: str) -> list[str]:
     return (FOLDER / f"{language}.txt").read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [slice(SAYINGS.start), slice(SAYINGS.stop, None)])
 def test_line_i_is_the_same_scene_in_the_languages_that_the_encoder_knows(lines: slice) -> None:
     bundle = open_bundle(ROOT / "models" / "small")

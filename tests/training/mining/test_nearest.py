@@ -1,6 +1,7 @@
 """Searching many vectors, as a GPU does and as a CPU does."""
 
 import numpy as np
+import pytest
 import torch
 
 from index.encoder.vectors import unit
@@ -13,6 +14,7 @@ def rows(count: int, seed: int) -> np.ndarray:
     return unit(np.random.default_rng(seed).standard_normal((count, 64), np.float32))
 
 
+@pytest.mark.slow
 def test_all_vectors_finds_what_comparing_each_finds() -> None:
     vectors, queries = rows(COUNT, 1), rows(QUERIES + 100, 2)
     exact = queries @ vectors.T
