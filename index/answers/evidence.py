@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from index.answers.answer import NO_DIFFERENCES, Differs
 from index.answers.candidates import Candidates, gaps, nearest, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
-from index.answers.word_index import UNKNOWN_WORD, WordIndex, words_of
+from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.encoder.vectors import Vectors
+from index.text.normalisation import words_of
 from index.text.number_words import contradict
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens

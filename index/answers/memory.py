@@ -20,6 +20,7 @@ from index.answers.guard import contrasting
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
+from index.text.contrasts import Contrast
 from index.text.placeables import Placeable, placeables, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
@@ -52,12 +53,14 @@ class Remembered:
 
     `strength`: how sure it is, its similarity for the very text, but for a letter, case or punctuation, else
     the probability that it means the same. `likeness`: None unless its similarity is MIN_SIMILARITY.
+    `contrasts`: what it says otherwise, if it is likely.
     """
 
     original: int
     translations: list[int]
     strength: float
     likeness: Likeness | None = None
+    contrasts: Sequence[Contrast] = ()
 
 
 class Comparison:
@@ -141,10 +144,12 @@ def _remembered(
     otherwise = None
     for one in sorted(found, key=lambda one: (-one.strength, one.original)):
         if translations := memory.translations(one.original, target):
-            chosen = replace(one, translations=translations)
-            text = memory.text(one.original)
-            if one.strength < MIN_CONFIDENCE or not contrasting(asked, question, text, asked.language, words):
-                return chosen if otherwise is None or one.strength >= MIN_CONFIDENCE else otherwise
+            if one.strength < MIN_CONFIDENCE:
+                return otherwise or replace(one, translations=translations)
+            contrasts = contrasting(asked, question, memory.text(one.original), asked.language, words)
+            chosen = replace(one, translations=translations, contrasts=contrasts)
+            if not contrasts:
+                return chosen
             otherwise = otherwise or chosen
     return otherwise
 

@@ -19,9 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from index.answers.word_index import words_of
 from index.storage.tables import integers, read_array, strings
-from index.text.normalisation import SENTENCE_ENDS
+from index.text.normalisation import SENTENCE_ENDS, words_of
 from index.text.number_words import may_have_number, numbers_in
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens, slices

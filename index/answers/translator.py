@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
+from index.answers.glosses import Glosses
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
@@ -289,7 +290,8 @@ class Translator:
         remembered &= similarity > 0
         table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled)
+        glosses = Glosses(index, self.sentence_indexes.get(source))
+        contrasts = self._contrasts(table, asked, index, recalled, glosses)
         # What is exact comes first; what says something else only where nothing better is at least near.
         limited_by(table["confidence"], contrasts, self.confidence.opposite)
         other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
@@ -299,7 +301,8 @@ class Translator:
         table = table.take(np.lexsort((-table["confidence"], other, inexact, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)
         table = table.take(np.lexsort((-table["confidence"], table["inexact"], table["question"])))
-        return self._answers(table, asked, index, recalled, words, contrasts)
+        said = self._glosses(table, index, glosses, source)
+        return self._answers(table, asked, index, recalled, words, contrasts, said)
 
     def _contrasts(
         self,
@@ -307,34 +310,35 @@ class Translator:
         asked: Asked,
         index: SentenceIndex,
         recalled: Sequence[Remembered | None],
+        glosses: Glosses,
     ) -> dict[int, Sequence[Contrast]]:
         """What likely candidates say otherwise than their questions, by place, if anything.
 
         Where the corpus says in the language of the question what a candidate says, that is compared; else
         what it says itself, and the sentence of that language that it suits better, if there is one.
         """
-        memory, words = self.sentence_indexes.get(asked.language), self.word_indexes[asked.language]
         contrasts: dict[int, Sequence[Contrast]] = {}
+        questions, rows = table["question"].tolist(), table["row"].tolist()
+        words = self.word_indexes[asked.language]
         differences = table.columns.get("length_difference", np.zeros(len(table)))
+        suits_another = []
         for place in np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist():
-            question, row = int(table["question"][place]), int(table["row"][place])
-            found = recalled[question] if table["remembered"][place] else None
-            if found is not None and memory is not None:
-                gloss: str | None = memory.text(found.original)
-            else:
-                gloss = self._gloss(index, row, memory)
-            if gloss is None and differences[place] > MOST_LENGTH_DIFFERENCE:
+            question, row = questions[place], rows[place]
+            memory = recalled[question] if table["remembered"][place] else None
+            if memory is not None:
+                contrasts[place] = memory.contrasts
+            elif (gloss := glosses.aligned(row)) is not None:
+                contrasts[place] = contrasting(asked, question, gloss, asked.language, words)
+            elif differences[place] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
-                continue
-            said = [(index.text(row), index.language) if gloss is None else (gloss, asked.language)]
-            if gloss is None and memory is not None and table["shortfall"][place] < -SUITS_BETTER:
-                (nearest_text,) = _nearest_texts(index, [row], memory)
-                said.append((nearest_text, asked.language))
-            for text, code in said:
-                if says_otherwise := contrasting(asked, question, text, code, words):
-                    contrasts[place] = says_otherwise
-                    break
-        return contrasts
+            else:
+                contrasts[place] = contrasting(asked, question, index.text(row), index.language, words)
+                if not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
+                    suits_another.append(place)
+        nearest_texts = glosses.nearest([rows[place] for place in suits_another])
+        for place, text in zip(suits_another, nearest_texts, strict=False):
+            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
+        return {place: found for place, found in contrasts.items() if found}
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
         """The sentence of its own language that is the likeliest to say what a question says, of each."""
@@ -387,6 +391,7 @@ class Translator:
         recalled: Sequence[Remembered | None],
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
+        glosses: Sequence[str | None],
     ) -> list[Answers]:
         """Make answers of a table in its order; `contrasts` by place before it was ordered."""
         rows = table["row"].tolist()
@@ -397,7 +402,6 @@ class Translator:
             differs = [NO_DIFFERENCES] * len(rows)
         memory = self.sentence_indexes.get(asked.language)
         own = memory is index  # sentences that mean the same are no translations
-        glosses = self._glosses(index, rows, memory, table["confidence"] >= self.confidence.near)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
@@ -438,33 +442,23 @@ class Translator:
             )
         return list(map(tuple, answers))
 
-    def _gloss(self, index: SentenceIndex, row: int, source: SentenceIndex | None) -> str | None:
-        """What a sentence says in the language `source`, if the corpus says it."""
-        rows = index.translations(row, source) if source is not None else []
-        return source.text(rows[0]) if source is not None and rows else None
-
     def _glosses(
-        self,
-        index: SentenceIndex,
-        rows: Sequence[int],
-        source: SentenceIndex | None,
-        shown: NDArray[np.bool_],
+        self, table: Candidates, index: SentenceIndex, glosses: Glosses, source: str
     ) -> list[str | None]:
-        """What sentences say in the language `source`: by the corpus, else a sentence that likely says it.
+        """What answers say in the language `source`: by the corpus, else a sentence that likely says it.
 
-        The latter only for those that are `shown`, since it is searched for.
+        The latter only for those that may be shown, since it is searched for.
         """
-        if source is index:
-            return [None] * len(rows)
-        glosses = [self._gloss(index, row, source) for row in rows]
+        rows = table["row"].tolist()
+        found = [glosses.aligned(row) for row in rows]
         plain = self.confidence.sentence[-1]
-        if source is not None and plain.weights.keys() == {"score"}:
-            likely = plain.probability({"score": index.best_from(source.language)[rows]}) >= MIN_CONFIDENCE
-            places = [place for place in np.flatnonzero(shown & likely).tolist() if glosses[place] is None]
-            texts = _nearest_texts(index, [rows[place] for place in places], source)
-            for place, text in zip(places, texts, strict=True):
-                glosses[place] = text
-        return glosses
+        if plain.weights.keys() == {"score"}:
+            likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
+            shown = np.flatnonzero(likely & (table["confidence"] >= self.confidence.near)).tolist()
+            places = [place for place in shown if found[place] is None]
+            for place, text in zip(places, glosses.nearest([rows[place] for place in places]), strict=False):
+                found[place] = text
+        return found
 
     def _translated_words(
         self, words: Sequence[str], source: str, target: str, counts: Sequence[int]
@@ -520,14 +514,6 @@ class Translator:
             quality={to: measured[f"{code}-{to}"] for to in targets if f"{code}-{to}" in measured},
             is_source=is_source,
         )
-
-
-def _nearest_texts(index: SentenceIndex, rows: Sequence[int], source: SentenceIndex) -> list[str]:
-    """The sentence of another language nearest to each of some rows."""
-    if not rows:
-        return []
-    _, nearest_rows = source.vectors.search(index.vectors.reconstruct(rows), 1)
-    return [source.text(row) for row in nearest_rows[:, 0].tolist()]
 
 
 def _blocks(k: int, count: int) -> Iterable[tuple[int, int]]:

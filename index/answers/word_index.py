@@ -6,7 +6,6 @@ The vector of a word of the index is made from its tokens and from the sentences
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
-from index.text.normalisation import clean, words
+from index.text.normalisation import clean
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
 from index.vectors.vector_index import Rows, VectorIndex
@@ -25,7 +24,6 @@ from index.vectors.vector_index import Rows, VectorIndex
 WORD_COLUMNS = ("word", "count")
 ID_INFIX = ":word:"  # an ID is the language, this, and the word
 UNKNOWN_WORD = -1  # the row of a word that the index does not have
-PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
 UNKNOWN_CACHED = 1 << 12  # words with the vectors that the encoder makes of them
 # The cosine of words that mean the same: a third of the synonyms that we tried have it (photo, picture), of a
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
@@ -216,13 +214,3 @@ class WordIndex:
 def fold(word: str) -> str:
     """Clean and lower-case a word, as vocabularies store it."""
     return clean(word).lower()
-
-
-def words_of(text: str, language: str) -> tuple[str, ...]:
-    """The lower-cased words of a text, in order."""
-    return tuple(word for pre_token in text.split(" ") for word in _words_in(pre_token, language))
-
-
-@lru_cache(PRE_TOKENS_CACHED)
-def _words_in(pre_token: str, language: str) -> tuple[str, ...]:
-    return tuple(words(pre_token, language))

@@ -16,11 +16,12 @@ from index.answers.candidates import ANSWERS_CONSIDERED, LEFT_OUT, Candidates, f
 from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
-from index.answers.word_index import WordIndex, words_of
+from index.answers.word_index import WordIndex
 from index.build.probes import Pair, Probes, encoded, reworded, scenes
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
+from index.text.normalisation import words_of
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows

@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Languages with clitics that are joined to the next word: "l'homme" is two words.
 ELIDING_LANGUAGES = frozenset({"ca", "fr", "it"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
+PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
 END_PUNCTUATION = ".,!?"  # never part of the word before them
 SENTENCE_ENDS = " .?!…,;:。？！؟।"
 OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark; inside a word it is an apostrophe
@@ -77,12 +79,22 @@ def words(text: str, language: str) -> list[str]:
     """
     if (alone := text.rstrip(END_PUNCTUATION)).isalpha() and alone.isascii():
         return [alone.lower()]
-    # Imported here: ICU's data is 40 MB on disk, and a service that translates sentences never segments.
+    # Imported here: ICU's data is 40 MB on disk.
     from icu4py.breakers import WordBreaker
 
     segments = WordBreaker(clean(text).lower().translate(APOSTROPHES), language)
     parts = [str(segment) for segment in segments]
     return [word for segment in parts if _is_word(segment) for word in _split(segment, language)]
+
+
+def words_of(text: str, language: str) -> tuple[str, ...]:
+    """The `words` of a text; those between two spaces are remembered, as texts share most of them."""
+    return tuple(word for pre_token in text.split(" ") for word in _words_in(pre_token, language))
+
+
+@lru_cache(PRE_TOKENS_CACHED)
+def _words_in(pre_token: str, language: str) -> tuple[str, ...]:
+    return tuple(words(pre_token, language))
 
 
 def _is_word(segment: str) -> bool:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from index.languages import has_spaces
-from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words
+from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words_of
 from index.text.number_words import may_have_number, numbers_in
 
 NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
@@ -127,7 +127,7 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
 
 
 def _count_of_numbers(text: str, language: str) -> int:
-    return numbers_in(text, words(text, language), language).total()
+    return numbers_in(text, words_of(text, language), language).total()
 
 
 def _relates(word: str, language: str) -> bool:
@@ -192,7 +192,7 @@ def _inflected(one: str, other: str, language: str) -> bool:
 def _units(text: str, language: str) -> list[str]:
     """The words of a text, compounds with a hyphen as one, postpositions with the word before them."""
     units: list[str] = []
-    for word in words(HYPHENATED.sub(partial(_joined, language), text), language):
+    for word in words_of(HYPHENATED.sub(partial(_joined, language), text), language):
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"
         else:
@@ -301,12 +301,22 @@ def said(text: str, language: str) -> Said:
     found: dict[str, dict[str, list[str]]] = {}
     lexicon = _lexicon(language)
     for clause in _clauses(text, language):
-        rest = lexicon.ignored.sub(" ", clause)
-        for axis, (pattern, values) in lexicon.axes.items():
+        begins = clause.split() if has_spaces(language) else clause
+        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
+        rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
+        for axis in filter(begun.__contains__, lexicon.axes):
+            pattern, values = lexicon.axes[axis]
             for match in pattern.finditer(lexicon.affirmative.sub(" ", rest) if axis == NEGATION else rest):
                 value = values[match.lastindex or 0]
                 found.setdefault(axis, {}).setdefault(value, []).append(match.group())
     return found
+
+
+@lru_cache(WORDS_CACHED)
+def _begun_by(begin: str, language: str) -> frozenset[str]:
+    """The axes, and IGNORE, with a phrase that may begin so: few, and their patterns take long to search."""
+    begins = _lexicon(language).begins
+    return frozenset(name for name, pattern in begins.items() if pattern.fullmatch(begin))
 
 
 def _clauses(text: str, language: str) -> list[str]:
@@ -315,19 +325,23 @@ def _clauses(text: str, language: str) -> list[str]:
     text = text.translate(TURKISH_I).lower() if language == "tr" else text.lower()
     if language in ELIDING_LANGUAGES:
         text = text.replace("'", "' ")
-    return [f" {bared} " for clause in CLAUSE_ENDS.split(text) if (bared := _bare(clause))]
+    clauses = [list(filter(None, map(_bare, clause.split()))) for clause in CLAUSE_ENDS.split(text)]
+    return [f" {' '.join(words)} " for words in clauses if words]
 
 
-def _bare(clause: str) -> str:
+@lru_cache(WORDS_CACHED)
+def _bare(word: str) -> str:
+    bared = bare(word)
     # The apostrophe of a clitic ("n' ai") is no quotation mark, which `bare` would drop.
-    return " ".join(bare(word) + ("'" if word.endswith("'") else "") for word in clause.split() if bare(word))
+    return bared + "'" if bared and word.endswith("'") else bared
 
 
 class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
     and of each list of words that mean the same; the function words, and those of them that are relations.
 
-    Group n + 1 of the pattern of an axis finds the value number n that stands beside it.
+    Group n + 1 of the pattern of an axis finds the value number n that stands beside it. `begins`: of each
+    axis, and of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
     """
 
     ignored: re.Pattern[str]
@@ -336,14 +350,14 @@ class Lexicon(NamedTuple):
     function: frozenset[str]
     relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
+    begins: Mapping[str, re.Pattern[str]]
 
 
 @cache
 def _lexicon(language: str) -> Lexicon:
     axes = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
-    ignored, affirmative = (
-        _pattern({name: axes.pop(name, [NOTHING])}, language)[0] for name in (IGNORE, AFFIRMATIVE)
-    )
+    not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
+    ignored, affirmative = (_pattern(values, language)[0] for values in not_said.values())
     function, relation = (frozenset(axes.pop(name)) for name in (FUNCTION, RELATION))
     same = [
         re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in synonyms.split()))
@@ -351,7 +365,8 @@ def _lexicon(language: str) -> Lexicon:
     ]
     axes[NEGATION] = {NEGATION: axes[NEGATION]}
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
-    return Lexicon(ignored, affirmative, patterns, function, relation, same)
+    begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
+    return Lexicon(ignored, affirmative, patterns, function, relation, same, begins)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pattern[str], Sequence[str]]:
@@ -363,3 +378,10 @@ def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pat
     joined = "|".join(f"({part}){end}" for part, end in zip(parts, ends, strict=True))
     pattern = f"(?:{joined})" if not has_spaces(language) else f"(?<= )(?:{joined})(?= )"
     return re.compile(pattern), ["", *(value for _, value in phrases)]
+
+
+def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Pattern[str]:
+    """A pattern of the words that phrases begin with; of characters where no spaces divide words."""
+    phrases = [phrase.removesuffix("$") for value in values.values() for phrase in value]
+    firsts = {phrase.split(" ")[0] if has_spaces(language) else phrase[0] for phrase in phrases}
+    return re.compile("|".join(re.escape(first).replace(r"\*", ".*") for first in sorted(firsts)))

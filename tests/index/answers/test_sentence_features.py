@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
-from index.answers.word_index import words_of
+from index.text.normalisation import words_of
 
 VOCABULARY = ["a", "dog", "runs", "hot dog", "dogs", "twenty"]
 TEXTS = ["A dog runs.", "", "20 dogs, twenty cats and 12:30!", "A hot dog", "dog " * 100]

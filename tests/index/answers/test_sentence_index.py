@@ -56,7 +56,8 @@ def test_a_sentence_is_read_by_its_row(folder: Path) -> None:
     assert index.metadata(4) == index.sentence(4).metadata == {"book": [1, "é"]}
     assert index.texts(2, 4).to_pylist() == ["Satz 2", "Satz 3"]
     assert index.features.numbers_of(4) == {4: 1}
-    assert index.translations(4, index) == []
+    assert index.translations(4, index) == [4]  # it says itself
+    assert index.translations(4, opened(folder)) == []  # nothing is aligned
 
 
 def test_means_are_those_of_the_language_asked_in_or_else_of_all(folder: Path) -> None:
