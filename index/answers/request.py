@@ -34,8 +34,8 @@ Targets = Annotated[
     Field(min_length=1, fail_fast=True),
     BeforeValidator(_as_list),
     _one_or_more(
-        "Language code to translate into, or a list of them; the language of sentences itself finds what "
-        "means the same."
+        "Language code to translate into, or a list of them; the `source` of sentences itself finds "
+        "what means the same."
     ),
 ]
 

@@ -158,8 +158,8 @@ async def _asked(
     for sent, code in zip(request.target, codes[len(given) :], strict=True):
         if code not in targets.values():
             targets[sent] = code
-    own = request.kind == "sentence"
     if request.source is not None:
+        own = request.kind == "sentence"  # who names one language twice wants what means the same
         languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values(), own=own)
         return [Asked(text, codes[0], targets) for text in cleaned]
     detect = translator.sentence_chances if request.kind == "sentence" else translator.word_chances
@@ -170,7 +170,7 @@ async def _asked(
     for name, text, source in zip(names, cleaned, sources, strict=True):
         assert source is not None
         others = {sent: code for sent, code in targets.items() if code != source} or targets
-        languages.check_reachable(name, source, others.values(), own=own)
+        languages.check_reachable(name, source, others.values())
         asked.append(Asked(text, source, others))
     return asked
 

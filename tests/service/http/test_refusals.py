@@ -51,6 +51,7 @@ def refused(client: TestClient, changes: dict[str, Any], slug: str = "invalid-re
         ({"target": None}, "target", None),
         ({"target": ["de", None]}, "target[1]", None),
         ({"target": ["de"] * 17}, "target", 16),
+        ({"source": None, "target": "en"}, "target", None),
         ({"k": 0}, "k", 1),
         ({"k": -1}, "k", 1),
         ({"k": 51}, "k", 50),
@@ -158,7 +159,10 @@ def test_an_unknown_language_is_refused_and_the_known_ones_listed(
     assert len(problem.detail) < 200  # however long the code is
 
 
-def test_a_word_that_is_in_the_target_language_already(client: TestClient) -> None:
+def test_a_text_that_is_in_the_target_language_already(client: TestClient) -> None:
+    """Unless both languages were named, and the same: then it is not translated but reworded."""
+    answer = client.post("/translate/sentence", json={"text": "Der Hund schläft und rennt.", "target": "de"})
+    assert "'de' is the language of text already" in checked(answer, 422, "invalid-request").detail
     answer = client.post("/translate/word", json={"word": "Hund", "source": "de", "target": ["en", "de"]})
     problem = checked(answer, 422, "invalid-request")
     assert problem.detail == "target 'de' is the language of word already: use one of en, pt, zh, ar"
