@@ -1,7 +1,6 @@
 """Tiny sentence encoders with random weights, in the layout of sentence-transformers: real files."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -17,20 +16,13 @@ TEXTS = ["A dog runs.", "ein Hund rennt", "a cat sleeps on the beach, a dog runs
 CARD = "---\nlanguage:\n- en\n- de\nlicense: apache-2.0\n---\n# tiny\n"
 
 
-def make_sentence_encoder(
-    folder: Path,
-    pooling: str = "mean_tokens",
-    *,
-    dense: bool = False,
-    words: Sequence[str] = WORDS,
-    width: int = WIDTH,
-) -> Path:
+def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: bool = False) -> Path:
     """Write a BERT of two layers with tokenizer, modules.json, card and pooling (as its config has it)."""
     torch.manual_seed(0)
-    vocabulary = {token: number for number, token in enumerate([*SPECIAL, *words])}
+    vocabulary = {token: number for number, token in enumerate([*SPECIAL, *WORDS])}
     config = BertConfig(
         vocab_size=len(vocabulary),
-        hidden_size=width,
+        hidden_size=WIDTH,
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=48,
@@ -46,11 +38,11 @@ def make_sentence_encoder(
     ]
     write_json(folder / "modules.json", modules)
     modes = {"pooling_mode_mean_tokens": False, f"pooling_mode_{pooling}": True}
-    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **modes})
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": WIDTH, **modes})
     if dense:
-        layer = torch.nn.Linear(width, 16)
+        layer = torch.nn.Linear(WIDTH, 16)
         activation = {"activation_function": "torch.nn.modules.activation.Tanh"}
-        sizes = {"in_features": width, "out_features": 16, "bias": True}
+        sizes = {"in_features": WIDTH, "out_features": 16, "bias": True}
         write_json(folder / "2_Dense" / "config.json", sizes | activation)
         tensors = {f"linear.{name}": value.detach() for name, value in layer.named_parameters()}
         save_file(tensors, folder / "2_Dense" / "model.safetensors")

@@ -8,11 +8,6 @@ from index import progress
 from index.progress import Progress, Step, duration, heard_by
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in a list so that a test can move it."""
@@ -33,16 +28,6 @@ def test_lines_come_every_few_seconds_and_at_the_end(clock: list[float]) -> None
         "encode 90/100 sentences (5/s, 2s left)",
         "encode 100/100 sentences (5/s, in 20s)",
     ]
-
-
-def test_a_terminal_gets_one_line_that_is_rewritten(clock: list[float]) -> None:
-    stream = Terminal()
-    with Progress(4, unit="words", label="align", stream=stream) as bar:
-        clock[0] += 1
-        bar.advance(2)
-    shown = stream.getvalue()
-    assert shown.count("\n") == 1
-    assert "align  [##################------------------]  2/4" in shown
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59.6, "1m00s"), (65, "1m05s"), (7384, "2h03m")])

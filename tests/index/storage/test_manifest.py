@@ -80,15 +80,6 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
         read(tmp_path)
 
 
-def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
-    class Longer(Thing):
-        more: int = 1
-
-    write_manifest(tmp_path, Longer())
-    with pytest.raises(DamagedError, match="more: Extra inputs"):
-        read(tmp_path)
-
-
 def test_an_endless_manifest_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "manifest.json").open("w") as file:
         file.truncate(MANIFEST_BYTES + 1)

@@ -127,7 +127,6 @@ def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "languages", "licence"),
     [
-        ("language: en\nlicense: mit", ("en",), "mit"),
         (
             "language: [multilingual, zh_tw, sr-latn, de, de]\nlicense: mit",
             ("zh-Hant", "sr-Latn", "de"),
