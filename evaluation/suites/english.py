@@ -26,7 +26,6 @@ from index.vectors.neighbourhoods import csls
 
 ENGLISH = "en"
 EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG
-MANY_CAPTIONS = 300  # languages with as many get a separate mean: with fewer, split test has only a handful
 HALVES = {"dev": 0, "test": 1}  # which of two lines
 FEWEST_LINES = 5  # of a language: a figure from fewer is meaningless
 
@@ -68,15 +67,7 @@ def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -
         f"A caption a picture of split test, long pages whole. Into English all {len(english)} different "
         "English ones are candidates, from English those of the language."
     )
-    table = with_english(encoder, folder.name, note, lines, known, chance=True)
-    large = [
-        code for code, rows in captions.items() if len(rows) >= MANY_CAPTIONS and code in table.languages
-    ]
-    if 1 < len(large) < len(table.languages):
-        pairs = [pair for pair in table.pairs if {pair.source, pair.target} <= {*large, ENGLISH}]
-        label = f"{len(large) - (ENGLISH in large)} languages of {MANY_CAPTIONS} captions"
-        table = replace(table, means={**table.means, label: mean_measures(pairs)})
-    return table
+    return with_english(encoder, folder.name, note, lines, known, chance=True)
 
 
 def _by_picture(captions: Sequence[Caption], images: set[str]) -> Iterator[tuple[str, list[str]]]:
