@@ -8,7 +8,7 @@ import click
 
 from evaluation.measures.scores import Table
 from evaluation.reports.document import running_command
-from evaluation.reports.report import Report, as_json, summary, write_report
+from evaluation.reports.report import Report, summary, write_report
 from evaluation.suites.confidence import confidence
 from evaluation.suites.contrasts import contrasts
 from evaluation.suites.english import everyday, picture_sets
@@ -54,14 +54,12 @@ WORDS = "words"
     help="For `words`: a TSV file of words and their translations; repeatable.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The folder to write report.json and report.md to.")
-@click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
 def evaluate(
     suite: str,
     bundle: Path,
     data: Path | None,
     dictionaries: tuple[str, ...],
     out: Path,
-    as_object: bool,
 ) -> None:
     """Measure how well an encoder bundle translates by retrieval (docs/evaluation.md).
 
@@ -78,8 +76,7 @@ def evaluate(
         tables=tuple(_run(suite, TextEncoder(opened), data, dictionaries)),
     )
     write_report(report, out)
-    lines = [line for table in report.tables for line in summary(table)]
-    click.echo(as_json(report).rstrip() if as_object else "\n".join(lines))
+    click.echo("\n".join(line for table in report.tables for line in summary(table)))
 
 
 def _check_options(suite: str, data: Path | None, dictionaries: tuple[str, ...]) -> None:

@@ -120,13 +120,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
     longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
     longer["/board"] = limits.MAX_FILE_BYTES
     app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
-    app.add_middleware(
-        Access,
-        keys=settings.keys,
-        admins=settings.admins,
-        hosts=settings.hosts,
-        origins=settings.origins,
-    )
+    app.add_middleware(Access, keys=settings.keys, admins=settings.admins, origins=settings.origins)
     app.add_middleware(ConcurrencyLimit, limit=settings.max_requests)
     if settings.origins:
         app.add_middleware(

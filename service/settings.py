@@ -98,10 +98,6 @@ class Settings(BaseSettings):
         description="Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
         "comma-separated; * for whoever connects.",
     )
-    allowed_hosts: str | None = Field(
-        default=None,
-        description="Host names under which the service answers, comma-separated; none: any.",
-    )
     cors_origins: str | None = Field(
         default=None,
         description="Origins whose pages may call the API, comma-separated, such as https://example.org; "
@@ -160,11 +156,7 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> list[str]:
-        return _listed(self.cors_origins)
-
-    @property
-    def hosts(self) -> list[str]:
-        return [host.lower() for host in _listed(self.allowed_hosts)]
+        return [part.strip() for part in (self.cors_origins or "").split(",") if part.strip()]
 
     @field_validator("api_keys", "admin_keys")
     @classmethod
@@ -202,10 +194,6 @@ class Settings(BaseSettings):
             except ValueError:  # whose message may hold a part of the password
                 raise ValueError("must be a redis://, rediss:// or unix:// address") from None
         return url
-
-
-def _listed(given: str | None) -> list[str]:
-    return [part.strip() for part in (given or "").split(",") if part.strip()]
 
 
 def load_settings(**options: Any) -> Settings:  # noqa: ANN401

@@ -57,11 +57,6 @@ class Report:
     tables: tuple[Table, ...]
 
 
-def as_json(report: Report) -> str:
-    """Format the report as indented JSON; figures are in per cent, unrounded."""
-    return json.dumps(asdict(report), ensure_ascii=False, indent=2) + "\n"
-
-
 def read_report(folder: Path) -> Report:
     """Read the report in `folder`. Raises DamagedError if it cannot be read."""
     path = folder / "report.json"
@@ -75,7 +70,8 @@ def write_report(report: Report, folder: Path) -> None:
     """Write `folder`/report.json and report.md. Raises UsageError if `folder` is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_text(folder / "report.json", as_json(report))
+        figures = json.dumps(asdict(report), ensure_ascii=False, indent=2)  # in per cent, unrounded
+        replace_text(folder / "report.json", figures + "\n")
         replace_text(folder / "report.md", as_markdown(report))
     except OSError as error:
         raise UsageError(f"{folder} cannot be written ({error.strerror}): give another --out") from error

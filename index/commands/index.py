@@ -46,13 +46,6 @@ for command in MAINTENANCE_COMMANDS:
     "language), duplicate, near; repeatable.",
 )
 @click.option(
-    "--longest",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    help="Drop sentences longer than this many characters.",
-)
-@click.option(
     "--factory",
     metavar="STRING",
     help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
@@ -82,7 +75,6 @@ def build(
     folder: Path,
     corpora: Corpora,
     keep: Sequence[Rule],
-    longest: int,
     factory: str | None,
     store: str | None,
     ray: str | None,
@@ -107,7 +99,7 @@ def build(
         corpora.sources,
         out,
         threads=threads,
-        cleaning=Cleaning(tuple(sorted(set(keep))), longest),
+        cleaning=Cleaning(tuple(sorted(set(keep)))),
         options=Options(factory, store),
         ray=ray,
         aligned=aligned,

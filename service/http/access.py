@@ -1,6 +1,5 @@
-"""Who may ask: hosts, pages and keys, checked before anything of a body is read."""
+"""Who may ask: pages and keys, checked before anything of a body is read."""
 
-import re
 from collections.abc import Collection, Mapping
 
 from starlette.requests import Request
@@ -19,9 +18,7 @@ OPEN_PATHS = frozenset(
     }
 )
 OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
-HEALTH_PATHS = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})  # asked by address, often
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-HOST_NAME = re.compile(r"\[[^\]]*\]|[^:]+")
 # LibreTranslate clients send the key in the body; the routes for these paths call `check_body_key`.
 KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 
@@ -29,20 +26,12 @@ KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 class Access:
     """ASGI middleware: 401 where a needed key is missing or wrong.
 
-    421 for a host that is not allowed, 403 for what a page of another site sends without being allowed to.
+    403 for what a page of another site sends without being allowed to.
     The state of a request has the name of its key, sent as `Authorization: Bearer` or `X-API-Key`.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        keys: Keys,
-        admins: Keys,
-        hosts: Collection[str] = (),
-        origins: Collection[str] = (),
-    ) -> None:
-        self.app, self.keys, self.admins = app, keys, admins
-        self.hosts, self.origins = hosts, origins
+    def __init__(self, app: ASGIApp, keys: Keys, admins: Keys, origins: Collection[str] = ()) -> None:
+        self.app, self.keys, self.admins, self.origins = app, keys, admins, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -55,8 +44,6 @@ class Access:
 
     def _check(self, scope: Scope) -> None:
         path, headers = scope["path"], dict(scope["headers"])
-        if self.hosts and path not in HEALTH_PATHS and _host(headers) not in self.hosts:
-            raise ProblemError(ProblemType.WRONG_HOST)
         if headers.get(b"sec-fetch-site") == b"cross-site" and not self._may_send(scope, headers):
             raise ProblemError(ProblemType.FOREIGN_PAGE)
         needs_key = is_admin(path) or (bool(self.keys) and not is_open(path))
@@ -105,9 +92,3 @@ def _key_of(headers: Mapping[bytes, bytes]) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key")
     return None if key is None else key.decode("latin-1")
-
-
-def _host(headers: Mapping[bytes, bytes]) -> str:
-    """The name of the host that was asked, without its port."""
-    name = HOST_NAME.match(headers.get(b"host", b"").decode("latin-1").lower())
-    return name[0] if name else ""

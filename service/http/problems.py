@@ -42,7 +42,6 @@ class ProblemType(Enum):
     OUTDATED = 412, "The index has another version than If-Match names: read it again, then send the change."
     BODY_TOO_LARGE = 413, "The body is larger than the service accepts."
     UNSUPPORTED_MEDIA_TYPE = 415, "The body must be sent as Content-Type: application/json."
-    WRONG_HOST = 421, "The setting allowed_hosts does not have the host asked for."
     INVALID_REQUEST = (
         422,
         "A field is missing, unknown, of the wrong type or beyond its limit; `errors` names each.",

@@ -29,7 +29,6 @@ vectors of {dimension} dimensions, so that a sentence is translated by finding i
 | data | {data} (SHA-256 `{data_sha}`) |
 | pictures, captions | {pictures}, {captions} |
 | training | {epochs} epochs, {seconds} s, best epoch {best_epoch} |
-| energy | not metered; {energy:.2g} Wh if a busy core takes {watts} W |
 | longest input | {max_tokens} tokens, the rest is cut off |
 | precision used | {precision} |
 | licence of the weights | {licence} |
@@ -59,8 +58,6 @@ are often taken for one another. Confidence is meant for sentences like those of
 {made}
     passepartout bundle export RUN --data DIR --out BUNDLE
 """
-
-CORE_WATTS = 15  # of a core and its share of the machine, for the estimate of energy
 
 UNPAIRED_NOTE = """No two captions
 were ever paired: the languages meet only through the pictures."""
@@ -122,8 +119,6 @@ def model_card(
         captions=result["captions"],
         epochs=result["epochs"],
         seconds=result["seconds"],
-        energy=float(result["seconds"]) * CORE_WATTS / 3600,
-        watts=CORE_WATTS,
         best_epoch=result["best_epoch"],
         max_tokens=manifest.max_tokens,
         precision=manifest.precision,
