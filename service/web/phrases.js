@@ -4,7 +4,7 @@ import { ask, element, field } from "./dom.js";
 
 const LONGEST_NAME = 200; // characters of a file's name
 const OTHER = "other"; // the topic of a phrase whose table names none
-const NOT_REVIEWED = "No speaker has reviewed this phrase.";
+const NOT_REVIEWED = "No speaker has reviewed this phrase: not for clinical use before one has read it.";
 
 const state = { phrases: [], topic: null };
 const part = {};

@@ -139,7 +139,7 @@ def test_a_phrase_is_shown_large_to_the_person_opposite(
         expect(card.locator(".phrase-large")).to_have_text("Wo tut es dem Hund weh?")
         expect(card.locator(".phrase-large")).to_have_attribute("lang", "de")
         expect(card).to_contain_text("Where does the dog hurt?")
-        expect(card).to_contain_text("No speaker has reviewed this phrase.")
+        expect(card).to_contain_text("No speaker has reviewed this phrase: not for clinical use")
         assert serious(page) == []
         card.get_by_role("button", name="Close").click()
         topics.nth(1).click()
