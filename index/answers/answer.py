@@ -321,7 +321,10 @@ class ShownPhrase(BaseModel):
     id: str = Field(description="Its id in the index.", examples=["en:120"])
     topic: str = Field(description="Its topic.", examples=["pain"])
     pictogram: str = Field(description="An emoji for it; may be empty.", examples=["🤕"])
-    reviewed: str = Field(description="Who has reviewed it, or `no`; empty if its file does not say.")
+    reviewed: str = Field(
+        description="Who has reviewed it, or `no`: not for clinical use before a speaker has read it; "
+        "empty if its file does not say."
+    )
     translation: str = Field(description="Its translation in the corpus.", examples=["Wo tut es weh?"])
     translation_id: str = Field(description="The id of the translation.", examples=["de:120"])
 
