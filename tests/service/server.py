@@ -1,11 +1,12 @@
 """A server process for tests: `passepartout serve` on a free port, and a request to it."""
 
 import json
+import random
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -17,10 +18,12 @@ SERVE = [sys.executable, "-m", "passepartout", "serve"]
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody has, below those that clients are given: no other test's takes it meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
