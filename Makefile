@@ -42,10 +42,10 @@ test: install-dev  ## Lint, types, import directions and all tests
 	$(MAKE) --no-print-directory --jobs 2 check tests
 
 tests: install-dev  ## All tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: install-dev  ## The tests that need no browser, no process and no training
-	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: lint types imports  ## Lint, types and import directions
 

@@ -29,23 +29,16 @@ hypothesis.settings.load_profile("house")
 # is every test of a file that imports one.
 SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server", "redis"}
 SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped"}
-TRAINED = {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
-SLOW_FIXTURES |= TRAINED
+SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
 SLOW_IMPORTS = {"subprocess", "get_context", "run_apart", "serving", "reverse_proxy"}
 SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk", "measure_ridge"}
 SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test_streams.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-fast` leaves out. Files with such tests come first: the others fill the end.
-
-    A file's tests run in one worker, and so do all that share a trained encoder: it takes seconds to make.
-    """
+    """Mark what `make test-fast` leaves out. Files with such tests come first: the others fill the end."""
     for item in items:
         assert isinstance(item, pytest.Function)
-        item.add_marker(
-            pytest.mark.xdist_group("trained" if TRAINED & set(item.fixturenames) else str(item.path))
-        )
         slow = SLOW_FIXTURES & set(item.fixturenames) or SLOW_IMPORTS & vars(item.module).keys()
         if slow or item.path.name in SLOW_FILES:
             item.add_marker("slow")
