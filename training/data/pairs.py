@@ -115,11 +115,11 @@ class Pseudopairs(PairSupplier):
         for choice in draw.choice(len(groups), size, p=weights / weights.sum()):
             group = groups[int(choice)]
             first, second = group.languages
-            if group.of_words and (glossed := self._glossed(group, draw)):
-                sentences.append(glossed)
-                continue
-            i, j = group.pairs[group.place(draw)]
-            sentences.append((self.tokens[first][i], self.tokens[second][j]))
+            pair = self._glossed(group, draw) if group.of_words else None
+            if pair is None:
+                i, j = group.pairs[group.place(draw)]
+                pair = self.tokens[first][i], self.tokens[second][j]
+            sentences.append(pair)
         return sentences
 
     def _glossed(self, words: "_Group", draw: np.random.Generator) -> tuple[Tokens, Tokens] | None:
@@ -146,7 +146,9 @@ class Pseudopairs(PairSupplier):
             sums = np.append(0, np.cumsum(self.weights[languages][of_text], dtype=np.float64))
             of_words = pairs[of_text[0], 0] >= self._sizes[languages[0]]
             weight = float(sums[-1]) ** WEIGHTED_EVENNESS
-            yield _Group(languages, pairs[of_text], weight, sums, bool(of_words))
+            # By columns: a search in one that is not contiguous copies it, for each sentence that is glossed.
+            by_columns = np.asfortranarray(pairs[of_text])
+            yield _Group(languages, by_columns, weight, sums, bool(of_words))
 
     def write(self, file: Path) -> None:
         """Write the pairs (m, 2) of each two languages, and any weights (m,), as safetensors."""
