@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -111,26 +112,29 @@ class Pseudopairs(PairSupplier):
         if not weights.sum():
             return None
         draw = np.random.default_rng([self.seed, epoch, number, PSEUDOPAIR_STREAM])
-        sentences = []
-        for choice in draw.choice(len(groups), size, p=weights / weights.sum()):
-            group = groups[int(choice)]
-            first, second = group.languages
-            pair = self._glossed(group, draw) if group.of_words else None
-            if pair is None:
-                i, j = group.pairs[group.place(draw)]
-                pair = self.tokens[first][i], self.tokens[second][j]
-            sentences.append(pair)
-        return sentences
+        counts = draw.multinomial(size, weights / weights.sum())
+        drawn = (self._drawn(groups[place], counts[place], draw) for place in np.flatnonzero(counts))
+        return list(chain.from_iterable(drawn))
 
-    def _glossed(self, words: "_Group", draw: np.random.Generator) -> tuple[Tokens, Tokens] | None:
-        """Draw a sentence and its gloss; None if no word of it has a translation."""
+    def _drawn(self, group: "_Group", count: int, draw: np.random.Generator) -> list[tuple[Tokens, Tokens]]:
+        """Draw `count` pairs of a group."""
+        first, second = (self.tokens[language] for language in group.languages)
+        glossed = self._glossed(group, count, draw) if group.of_words else []
+        places = group.places(count - len(glossed), draw)
+        return [*glossed, *((first[i], second[j]) for i, j in group.pairs[places])]
+
+    def _glossed(self, words: "_Group", count: int, draw: np.random.Generator) -> list[tuple[Tokens, Tokens]]:
+        """Draw `count` sentences beside their glosses; of those with a word that has a translation."""
         first, second = words.languages
-        sentence = int(draw.integers(self._sizes[first]))
-        translations = words.gloss(self._sizes[first] + self._words[first][sentence], draw)
-        if not len(translations):
-            return None
-        gloss = np.concatenate([self.tokens[second][row] for row in translations])
-        return self.tokens[first][sentence], gloss
+        drawn = draw.integers(self._sizes[first], size=count)
+        numbers = [self._words[first][sentence] for sentence in drawn]
+        places, translations = words.gloss(self._sizes[first] + np.concatenate(numbers), draw)
+        ends = np.searchsorted(places, np.cumsum(list(map(len, numbers)))[:-1])
+        return [
+            (self.tokens[first][sentence], np.concatenate([self.tokens[second][row] for row in gloss]))
+            for sentence, gloss in zip(drawn, np.split(translations, ends), strict=True)
+            if len(gloss)
+        ]
 
     def _grouped(self, languages: tuple[str, str]) -> Iterator["_Group"]:
         """The pairs of two languages: of each text apart if they are weighted, otherwise all together."""
@@ -186,19 +190,18 @@ class _Group:
     sums: NDArray[np.float64] | None = None
     of_words: bool = False
 
-    def place(self, draw: np.random.Generator) -> int:
-        """Draw the place of a pair among them."""
+    def places(self, count: int, draw: np.random.Generator) -> Pairs:
+        """Draw the places of `count` pairs among them, with replacement."""
         if self.sums is None:
-            return int(draw.integers(len(self.pairs)))
-        ends = np.asarray([0]), np.asarray([len(self.pairs)])
-        return int(self._places(*ends, draw)[0])
+            return draw.integers(len(self.pairs), size=count)
+        return self._places(np.zeros(count, np.int64), np.full(count, len(self.pairs)), draw)
 
-    def gloss(self, rows: Pairs, draw: np.random.Generator) -> Pairs:
-        """Draw a second row for each of these first rows that is paired."""
+    def gloss(self, rows: Pairs, draw: np.random.Generator) -> tuple[Pairs, Pairs]:
+        """Draw a second row for each of `rows` that has any; returns the places of these in `rows`, too."""
         starts, stops = (np.searchsorted(self.pairs[:, 0], rows, side=side) for side in ("left", "right"))
-        is_paired = starts < stops
+        is_paired = np.flatnonzero(starts < stops)
         translations: Pairs = self.pairs[self._places(starts[is_paired], stops[is_paired], draw), 1]
-        return translations
+        return is_paired, translations
 
     def _places(self, starts: Pairs, stops: Pairs, draw: np.random.Generator) -> Pairs:
         """Draw a place from each `starts` up to `stops`, in proportion to the weights of the pairs there."""

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -86,23 +87,54 @@ class TokenMean(SentenceEncoder):
     def __init__(self, settings: TokenMeanSettings, embeddings: int) -> None:
         super().__init__(settings)
         self.token_dropout = settings.token_dropout
-        self.tokens = nn.Embedding(embeddings, settings.width)
+        # A dense gradient of each group of captions and pairs would be all zeros but for some rows.
+        self.tokens = nn.Embedding(embeddings, settings.width, sparse=True)
+        self.tokens.weight.register_post_accumulate_grad_hook(_make_dense)  # type: ignore[no-untyped-call]
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=INITIAL_SCALE)
 
+    def table_rows(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The row of each token's embedding (N, T)."""
+        return ids
+
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width), without context."""
-        out: Tensor = self.tokens(ids)
+        out: Tensor = self.tokens(self.table_rows(ids, mask))
         return out
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """Mean over the tokens (N, width)."""
-        weights = mask.to(states.dtype)
-        if self.training and self.token_dropout:
-            is_kept = torch.rand_like(weights) >= self.token_dropout
-            weights = weights * is_kept
-        pooled: Tensor = self.dropout(masked_mean(states, weights))
+        pooled: Tensor = self.dropout(masked_mean(states, self._weights(mask)))
         return pooled
+
+    def encode_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The same as pooled states without computing those of pads, which would be most of them."""
+        weights = self._weights(mask)
+        weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
+        lengths, is_token = mask.sum(dim=1), mask.bool()
+        means = F.embedding_bag(
+            self.table_rows(ids, mask)[is_token],
+            self.tokens.weight,
+            lengths.cumsum(0) - lengths,
+            mode="sum",
+            sparse=True,
+            per_sample_weights=weights[is_token],
+        )
+        pooled = self.dropout(means)
+        return pooled, pooled
+
+    def _weights(self, mask: Tensor) -> Tensor:
+        """1 at tokens that count (N, T)."""
+        weights = mask.to(self.tokens.weight.dtype)
+        if self.training and self.token_dropout:
+            weights = weights * (torch.rand_like(weights) >= self.token_dropout)
+        return weights
+
+
+def _make_dense(weights: Tensor) -> None:
+    """Make a sparse gradient a dense one, as the optimiser needs it."""
+    if weights.grad is not None and weights.grad.is_sparse:
+        weights.grad = weights.grad.to_dense()
 
 
 class Bag(TokenMean):

@@ -108,6 +108,13 @@ class SentenceEncoder(nn.Module, ABC):
         """
         return None
 
+    def encode_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode sentences as (N, width), and at the inner layer (N, inner_width)."""
+        states = self.states(ids, mask)
+        pooled = self.pool(states, mask)
+        inner = self.inner(states, mask)
+        return pooled, pooled if inner is None else inner
+
     def initialise(self, data: TrainingData) -> None:
         """Set what the data determines without a gradient, before the first step."""
 

@@ -39,10 +39,8 @@ class TwoBranch(nn.Module):
 
     def embed_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Embed (N, T) ids and mask: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
-        states = self.text.states(ids, mask)
-        pooled = self.text.pool(states, mask)
-        inner = self.text.inner(states, mask)
-        return self.text_head(pooled), pooled if inner is None else inner
+        pooled, inner = self.text.encode_layers(ids, mask)
+        return self.text_head(pooled), inner
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:
         """Embed pictures, z^v: pixels (N, 3, S, S) or features (N, F) -> (N, D) unit rows."""

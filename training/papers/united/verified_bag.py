@@ -74,9 +74,9 @@ class VerifiedBag(TokenMean):
         )
         self.rows.copy_(torch.from_numpy(rows))
 
-    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """The embeddings (N, T, width) of tokens in the language of their sentence."""
-        return super().states(self.rows[ids, self.identifier(ids, mask)[:, None]], mask)
+    def table_rows(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The row of each token in the language of its sentence (N, T)."""
+        return self.rows[ids, self.identifier(ids, mask)[:, None]]
 
 
 def verified_rows(
