@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel
 
 WORDS = ["a", "dog", "cat", "runs", "sleeps", "on", "the", "beach", "snow", "ein", "hund", "rennt", "query"]
 WORDS += [".", ",", "?", ":"]
@@ -18,6 +17,8 @@ CARD = "---\nlanguage:\n- en\n- de\nlicense: apache-2.0\n---\n# tiny\n"
 
 def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: bool = False) -> Path:
     """Write a BERT of two layers with tokenizer, modules.json, card and pooling (as its config has it)."""
+    from transformers import BertConfig, BertModel  # which takes seconds to import
+
     torch.manual_seed(0)
     vocabulary = {token: number for number, token in enumerate([*SPECIAL, *WORDS])}
     config = BertConfig(

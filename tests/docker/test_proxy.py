@@ -61,17 +61,20 @@ HOSTILE = {
     "more than was promised": post(b" " * 500_000) + b" " * 100_000,
 }  # fmt: skip
 # What once held a replica up: a form decoded in quadratic time, part heads, files that grow.
-COSTLY = {
+COSTLY = (
     *("a form in punycode", "a file in punycode", f"{TRANSLATE}, heads of semicolons"),
     *("a file, lists.json", "a file, deep.json", "a file, as many as are read, texts.xliff"),
-}
-HOSTILE |= {
-    request.name: post(
-        request.body, b"Content-Type: %b\r\n" % request.content_type.encode(), request.path.encode()
-    )
-    for request in (*costly_requests(), *costly_files())
-    if request.name in COSTLY
-}
+)
+
+
+@pytest.fixture(scope="module")
+def hostile() -> dict[str, bytes]:
+    """Every hostile request by its name; the costly ones take seconds to make."""
+    return HOSTILE | {
+        request.name: post(request.body, content_type(request), request.path.encode())
+        for request in (*costly_requests(), *costly_files())
+        if request.name in COSTLY
+    }
 
 
 def exchange(
@@ -100,14 +103,14 @@ def ask(port: int) -> int:
     return answer[0]
 
 
-@pytest.mark.parametrize("attack", HOSTILE)
-def test_others_are_answered_while_someone_sends(proxy: int, attack: str) -> None:
+@pytest.mark.parametrize("attack", [*HOSTILE, *COSTLY])
+def test_others_are_answered_while_someone_sends(proxy: int, hostile: dict[str, bytes], attack: str) -> None:
     stop = threading.Event()
 
     def send() -> None:
         while not stop.is_set():
             with contextlib.suppress(OSError):
-                exchange(proxy, HOSTILE[attack], finish=True, sender=ATTACKER)
+                exchange(proxy, hostile[attack], finish=True, sender=ATTACKER)
 
     attackers = [threading.Thread(target=send) for _ in range(ATTACKERS)]
     for attacker in attackers:

@@ -5,29 +5,27 @@ from pathlib import Path
 
 import torch
 from tokenizers import SentencePieceUnigramTokenizer, Tokenizer, processors
-from transformers import (
-    PreTrainedTokenizerFast,
-    ResNetConfig,
-    ResNetModel,
-    XLMRobertaConfig,
-    XLMRobertaModel,
-)
-from transformers.utils.logging import disable_progress_bar
 
 TINY_ENCODER = "weights/tiny-text"  # where `train --smoke` puts one, below its data
 XLMR_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # in XLM-R's order but <mask>, its last
 
 
-def write_tiny_backbone(folder: Path) -> None:
+def write_tiny_backbone(folder: Path, seed: int = 0) -> None:
     """A ResNet."""
+    from transformers import ResNetConfig, ResNetModel  # which takes seconds to import
+    from transformers.utils.logging import disable_progress_bar
+
     disable_progress_bar()
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32, 64], depths=[1, 1, 1], layer_type="basic")
     ResNetModel(config).save_pretrained(folder)
 
 
 def write_tiny_xlmr(folder: Path, texts: Iterable[str], *, vocabulary: int = 500, width: int = 32) -> None:
     """An XLM-R, with a unigram vocabulary learned from `texts`."""
+    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
+    from transformers.utils.logging import disable_progress_bar
+
     disable_progress_bar()
     tokenizer = SentencePieceUnigramTokenizer()
     tokenizer.train_from_iterator(

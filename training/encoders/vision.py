@@ -7,9 +7,6 @@ import torch
 from pydantic import Field, model_validator
 from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import AutoModel
-from transformers.image_processing_base import ImageProcessingMixin
-from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
 from training.data.folder import find_folder
@@ -97,6 +94,9 @@ def load_backbone(name: str, data: Path) -> Backbone:
     A Hugging Face name needs the network or its cache. Weights are safetensors only. Raises DataError if it
     cannot be loaded.
     """
+    from transformers import AutoModel  # which takes seconds to import
+    from transformers.utils.logging import disable_progress_bar
+
     source = str(find_folder(name, data) or name)
     disable_progress_bar()
     try:
@@ -110,6 +110,8 @@ def load_backbone(name: str, data: Path) -> Backbone:
 
 
 def _pixel_scale(source: str) -> PixelScale:
+    from transformers.image_processing_base import ImageProcessingMixin
+
     try:
         config, _ = ImageProcessingMixin.get_image_processor_dict(source)
     except OSError:

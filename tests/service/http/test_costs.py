@@ -15,7 +15,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-import schemathesis
 from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.testclient import TestClient
@@ -133,12 +132,14 @@ def test_no_file_holds_up_the_loop(make_client: ClientFactory, turns: Turns) -> 
     assert costs(make_client(), costly_files(), turns) == []
 
 
-@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+@pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.parametrize("path", [SENTENCE, "/translate/word", TRANSLATE, "/detect"])
 def test_no_document_that_a_grammar_makes_holds_up_the_loop(
-    client: TestClient, turns: Turns, path: str, mode: schemathesis.GenerationMode
+    client: TestClient, turns: Turns, path: str, mode: str
 ) -> None:
     """Documents that fit the schema of a route, or do not; GRAMMAR_EXAMPLES=1000 makes a thousand of each."""
+    import schemathesis  # which takes a second
+
     schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
     statuses = Counter[int]()
 
@@ -148,7 +149,7 @@ def test_no_document_that_a_grammar_makes_holds_up_the_loop(
         database=None,
         derandomize=True,
     )
-    @hypothesis.given(schema[path]["POST"].as_strategy(generation_mode=mode))
+    @hypothesis.given(schema[path]["POST"].as_strategy(generation_mode=schemathesis.GenerationMode(mode)))
     def ask(case: schemathesis.Case) -> None:
         sent = case.as_transport_kwargs(base_url="http://testserver")
         body = {name: sent[name] for name in ("json", "data", "files") if name in sent}

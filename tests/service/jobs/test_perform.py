@@ -183,7 +183,7 @@ ENTITIES = b'<!DOCTYPE tmx [<!ENTITY a "dog"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a
         (TMX[:-9], {"name": "memory.tmx"}, "memory.tmx, line 1: not well-formed XML"),
         (ENTITIES, {"name": "memory.tmx"}, "it declares entities, which are refused"),
         (
-            gzip.compress(bytes(80 << 20)),
+            gzip.compress(bytes(16 << 20)),
             {"name": "bomb.txt.gz", "language": "de"},
             "longer than 4194304 bytes, decompressed",
         ),

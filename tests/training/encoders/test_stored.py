@@ -9,7 +9,6 @@ import pytest
 import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
-from transformers import AutoConfig, ResNetModel
 
 from index.encoder.bundle import (
     ENCODER,
@@ -26,6 +25,7 @@ from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
 from training.data.tokens import tokenize
 from training.encoders.stored import TABLE, read_embeddings
+from training.encoders.tiny import write_tiny_backbone
 from training.export.onnx import quantise, quantise_tables
 from training.loop.model import load_model
 from training.loop.prepare import prepare
@@ -120,8 +120,7 @@ def test_it_keeps_the_picture_space_of_the_bundle(data: Path, bag_bundle: Bundle
 
 
 def test_a_bundle_of_another_backbone_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
-    torch.manual_seed(1)
-    ResNetModel(AutoConfig.from_pretrained(data / "weights" / "tiny")).save_pretrained(tmp_path / "other")
+    write_tiny_backbone(tmp_path / "other", seed=1)
     with pytest.raises(UsageError, match=r"vision\.backbone weights/tiny, in whose space its texts lie"):
         begun(data, tmp_path, start_at(bag_bundle), f"vision.backbone={tmp_path / 'other'}")
 

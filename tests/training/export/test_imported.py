@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
-from transformers import AutoModel
 
 from index.encoder.bundle import ENCODER, Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -24,6 +23,8 @@ pytestmark = pytest.mark.slow  # torch exports
 
 def hidden_states(folder: Path, text: str) -> Tensor:
     """(t, d): what transformers gives for one text, cut to the 16 tokens of sentence_bert_config.json."""
+    from transformers import AutoModel  # which takes seconds to import
+
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.enable_truncation(16)
     ids = torch.tensor([tokenizer.encode(text).ids])

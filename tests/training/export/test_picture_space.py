@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoConfig, ResNetModel
 
 from evaluation.suites.sets import read_captions
 from index.encoder.bundle import Bundle, open_bundle
@@ -22,6 +20,7 @@ from training.data.settings import PHOTO_SET
 from training.data.synthetic import concepts, write_synthetic
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
+from training.encoders.tiny import write_tiny_backbone
 from training.encoders.vision import Backbone
 from training.export.picture_space import open_space, own_pictures
 
@@ -119,10 +118,9 @@ def test_missing_parts_are_reported_in_one_line(
 
 
 def test_another_backbone_is_refused(
-    drawn: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    drawn: Bundle, own: Own, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    torch.manual_seed(1)
-    ResNetModel(AutoConfig.from_pretrained(data / BACKBONE)).save_pretrained(tmp_path / "other")
+    write_tiny_backbone(tmp_path / "other", seed=1)
     capsys.readouterr()
     said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "other")), capsys)
     assert said.endswith(f"not the one that the bundle was trained with, {BACKBONE}")

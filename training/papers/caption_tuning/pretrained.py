@@ -7,8 +7,6 @@ from pydantic import Field
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer
-from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
@@ -37,6 +35,9 @@ class PretrainedSettings(EncoderSettings):
 
     def build(self, vocabulary: int, languages: int) -> "Pretrained":
         """Load the encoder with its weights. DataError if that fails or it does not fit the recipe."""
+        from transformers import AutoModel  # which takes seconds to import
+        from transformers.utils.logging import disable_progress_bar
+
         disable_progress_bar()
         try:
             model = AutoModel.from_pretrained(self.model, use_safetensors=True, **EAGER_ATTENTION)
@@ -53,6 +54,8 @@ class PretrainedSettings(EncoderSettings):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer:
         """Load the encoder's own tokenizer, truncating at `max_tokens`. DataError if that fails."""
+        from transformers import AutoTokenizer
+
         try:
             fast = AutoTokenizer.from_pretrained(self.model, use_fast=True)
             tokenizer = Tokenizer.from_str(fast.backend_tokenizer.to_str())

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import Tokenizer
-from transformers import ViTConfig, ViTModel
 
 from evaluation.suites.sets import read_aligned, read_lines
 from index.answers.translator import Translator
@@ -65,6 +64,8 @@ SMALL = (
 @pytest.fixture(scope="module")
 def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shared data with a small XLM-R and ViT beside it."""
+    from transformers import ViTConfig, ViTModel  # which takes seconds to import
+
     folder = tmp_path_factory.mktemp("tuning") / "data"
     shutil.copytree(data, folder)
     texts = [line for file in sorted((folder / "text").iterdir()) for line in read_lines(file)]
