@@ -31,7 +31,7 @@ SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus
 SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped"}
 SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
 SLOW_IMPORTS = {"subprocess", "get_context", "run_apart", "serving", "reverse_proxy"}
-SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk", "measure_ridge"}
+SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk"}
 SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test_streams.py"}
 
 

@@ -9,6 +9,7 @@ training.papers.united.verified_bag).
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,11 +17,12 @@ import numpy as np
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.sets import read_aligned
+from index.encoder.vectors import unit
 from training.data.tokens import tokenize
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
-from training.papers.baselines import Ridge, Rows, Vectors, centred_space
+from training.papers.baselines import Rows, Vectors, tf_idf, unit_counts
 from training.papers.united.verified_bag import verified_rows
 from training.recipes.recipe import load_recipe
 
@@ -48,6 +50,31 @@ def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
         click.echo(f"{way}: R@1 / R@10 {plain}, pictures shuffled {control}")
 
 
+class Ridge:
+    """A ridge regression from tf-idf of units (words, subwords) onto vectors.
+
+    sentences: the units of each, numbers below `width`. targets: (n, d), a vector for each sentence.
+    documents: the number of sentences that inverse frequencies refer to. penalty: weight of the squared norm.
+    """
+
+    def __init__(
+        self, sentences: Sequence[Rows], width: int, targets: Vectors, documents: float, penalty: float
+    ) -> None:
+        self.width = width
+        counts = unit_counts(sentences, width)
+        frequency = np.asarray((counts > 0).sum(axis=0)).ravel()
+        self.used = np.flatnonzero(frequency)
+        self.rarity = np.log(documents / frequency[self.used]).clip(0.1)
+        x = tf_idf(counts[:, self.used], self.rarity)
+        gram = (x.T @ x).toarray() + penalty * np.eye(len(self.used))
+        self.weights = np.linalg.solve(gram, x.T @ targets)
+
+    def encode(self, sentences: Sequence[Rows]) -> Vectors:
+        """Predict (n, d) unit rows; a sentence of unknown units is zero."""
+        counts = unit_counts(sentences, self.width)
+        return unit(tf_idf(counts[:, self.used], self.rarity) @ self.weights)
+
+
 class Task:
     """The captions of a prepared run as (caption, language) token rows, and their pictures."""
 
@@ -59,7 +86,8 @@ class Task:
         captions = prepared.data.captions.captions
         self.spoken = [self.languages.index(caption.language) for caption in captions]
         self.pictures = np.asarray([caption.picture for caption in captions])
-        self.space = centred_space(prepared)
+        space = unit(prepared.pictures.plain(np.arange(len(prepared.data.captions.pictures))).numpy())
+        self.space = unit(space - space.mean(axis=0))  # centred
 
     def rows(self, way: str) -> Rows:
         """(vocabulary, languages): which row of weights a subword of a language has."""

@@ -10,7 +10,7 @@ A room's claims.toml says what the paper claims, which systems show it, and what
     name = "losses"
     claim = "..."                    # the paper's, with its section
     here = "..."                     # what was measured here, and on what
-    systems = ["globetrotter-mini", "smaller", "ridge"]
+    systems = ["globetrotter-mini", "smaller", "trigrams"]
 
 Each system is trained and measured (`measures`). What is finished stays in OUT/SYSTEM/seedN and is not done
 again, an interrupted training goes on from its last checkpoint; OUT/report.md and OUT/results.json are
@@ -132,7 +132,7 @@ class Study:
         for seed in self.seeds:
             for claim in self.paper.claims:
                 for system in claim.systems:
-                    if system not in BASELINES or seed == self.seeds[0]:  # solved, without randomness
+                    if system not in BASELINES or seed == self.seeds[0]:  # without randomness
                         yield Trial(claim, system, seed)
 
     def run(self, trials: Sequence[Trial], title: str, command: str, say: Say) -> None:
