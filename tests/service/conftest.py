@@ -67,7 +67,7 @@ def address(index_dir: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with launched(tool("chromium")) as browser:
+    with launched(tool("chromium-headless-shell")) as browser:
         yield browser
 
 
