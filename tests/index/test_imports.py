@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}; import json, sys; print(json.dumps([name.split('.')[0] for name in sys.modules]))"
@@ -13,15 +11,13 @@ def modules_after(statement: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize(
-    "module", ["index.answers.translator", "index.build.build_index", "index.commands.index"]
-)
-def test_the_index_needs_no_training(module: str) -> None:
+def test_the_index_needs_no_training() -> None:
     heavy = {"torch", "transformers", "onnx", "training", "evaluation", "scipy"}
-    assert not modules_after(f"import {module}") & heavy
+    assert not modules_after("import index.build.build_index, index.commands.index") & heavy
 
 
 def test_a_translator_does_not_load_the_segmenter() -> None:
+    """What translates needs no training either: tests/service/test_app.py."""
     assert "icu4py" not in modules_after("import index.answers.translator")
 
 

@@ -1,7 +1,6 @@
 """Whatever happens to the files of a version that is served; the files are those that a build makes."""
 
 import json
-import re
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -33,7 +32,6 @@ QUESTIONS: tuple[tuple[str, Mapping[str, Any] | None], ...] = (
     ("/concordance?source=en&text=dog", None),
     ("/teach/pictures", None),
 )
-GUIDE = Path(__file__).parents[2] / "docs" / "reliability.md"
 
 
 @dataclass(frozen=True)
@@ -105,26 +103,3 @@ def test_all_files_may_be_replaced_and_removed(served: Served, pristine: Served)
     _, log = served.process.communicate(timeout=20)
     assert served.process.returncode == 0
     assert "Traceback" not in log
-
-
-def test_the_guide_says_which_files_are_mapped(pristine: Served, index_dir: Path) -> None:
-    rows = rows_of_the_guide()
-    (mapped,) = (pattern_of(cell) for cell in rows if "(mapped)" in cell)
-    (read,) = (pattern_of(cell) for cell in rows if "(read once" in cell)
-    for files, here, elsewhere in ((pristine.mapped, mapped, read), (pristine.read, read, mapped)):
-        names = [path.relative_to(version_of(index_dir)).as_posix() for path in files]
-        assert names
-        assert [name for name in names if not here.fullmatch(name) or elsewhere.fullmatch(name)] == []
-
-
-def rows_of_the_guide() -> list[str]:
-    """The first cells of the table of an index's files."""
-    _, _, table = GUIDE.read_text("utf-8").partition("| in the folder of an index |")
-    lines = table.partition("\n\n")[0].splitlines()[2:]
-    return [line.split("|")[1] for line in lines]
-
-
-def pattern_of(cell: str) -> re.Pattern[str]:
-    """Matches the names in a cell, in which LANG is any language."""
-    names = [re.escape(name).replace("LANG", r"[^./]+") for name in re.findall(r"`([^`]+)`", cell)]
-    return re.compile("|".join(names).replace(r"\*", ".*"))

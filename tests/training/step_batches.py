@@ -1,7 +1,6 @@
 """Batches of unit rows for the objectives' tests, values by hand and gradients."""
 
 import math
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -57,8 +56,3 @@ def pairs_by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
         beta = [math.exp((1 + sum(map(float.__mul__, own, row))) / 2 / temperature) for row in every]
         total -= math.log(beta[(i + n) % (2 * n)] / (sum(beta) - beta[i]))
     return total / (2 * n)
-
-
-def assert_gradient(loss: Callable[..., Tensor], *given: Tensor) -> None:
-    """The gradient of a loss is that of its value, in every number that it is given."""
-    assert torch.autograd.gradcheck(loss, [tensor.clone().requires_grad_() for tensor in given])

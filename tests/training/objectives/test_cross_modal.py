@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from tests.training.step_batches import assert_gradient, batch, step_of
+from tests.training.step_batches import batch
 from training.objectives import Step
 from training.objectives.cross_modal import CrossModal
 
@@ -28,8 +28,3 @@ def test_equation_4(temperature: float, views: int) -> None:
     outputs = batch(n=7, views=views)
     found = CrossModal(temperature=temperature)(outputs).item()
     assert found == pytest.approx(by_hand(outputs, temperature), rel=1e-9)
-
-
-def test_its_gradient() -> None:
-    outputs = batch()
-    assert_gradient(lambda text, *views: CrossModal()(step_of(text, views)), outputs.text, *outputs.views)

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.training.step_batches import assert_gradient, batch, step_of
+from tests.training.step_batches import batch
 from training.objectives.visual_regression import VisualRegression
 
 
@@ -12,8 +12,3 @@ def test_one_minus_the_cosine_over_pairs_and_views() -> None:
         for text, picture in zip(outputs.text.tolist(), view.tolist(), strict=True)
     ]
     assert VisualRegression()(outputs).item() == pytest.approx(sum(losses) / len(losses), rel=1e-9)
-
-
-def test_its_gradient() -> None:
-    outputs, loss = batch(), VisualRegression()
-    assert_gradient(lambda text, *views: loss(step_of(text, views)), outputs.text, *outputs.views)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.training.step_batches import assert_gradient, batch, step_of
+from tests.training.step_batches import step_of
 from training.papers.caption_tuning.objective import CaptionTuning, LearnedScale
 
 CAPTIONS = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -29,17 +29,6 @@ def test_the_pivot_tunes_to_partners_and_not_to_pictures() -> None:
     outputs = step_of(CAPTIONS, (CAPTIONS.flip(0),), partners=PICTURES, scale=SCALE)
     alone = CaptionTuning(directions="captions")(step_of(CAPTIONS, (PICTURES,), scale=SCALE))
     assert pivot(outputs).item() == pytest.approx(alone.item())
-
-
-def test_its_gradient() -> None:
-    outputs, loss = batch(n=4, views=1), CaptionTuning()
-    scale = torch.full((4, 1), 5.0, dtype=torch.float64)
-    assert_gradient(
-        lambda text, view, scale: loss(step_of(text, (view,), scale=scale)),
-        outputs.text,
-        *outputs.views,
-        scale,
-    )
 
 
 def test_the_scale_begins_as_clips_and_never_passes_a_hundred() -> None:

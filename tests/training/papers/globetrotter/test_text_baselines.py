@@ -61,14 +61,3 @@ def test_sigurdssons_languages_are_identified_from_their_tokens(run: Run, data: 
     told = [LANGUAGES[place] for place in text.identifier(ids, mask).tolist()]
     right = np.mean([one == caption.language for one, caption in zip(told, captions, strict=True)])
     assert right > 0.95
-
-
-@pytest.mark.parametrize(
-    "name", ["without-transitive", "without-visual-contrastive", "without-cross-modal", "without-cloze"]
-)
-def test_an_ablation_is_one_loss_less_and_nothing_else(name: str) -> None:
-    whole, less = load_recipe("globetrotter-mini"), load_recipe(name)
-    lost = name.removeprefix("without-").replace("-", "_")
-    assert set(whole.objectives) - set(less.objectives) == {lost}
-    same = {"name": whole.name, "description": whole.description, "objectives": whole.objectives}
-    assert less.model_copy(update=same) == whole

@@ -1,7 +1,7 @@
 import pytest
 from torch import Tensor
 
-from tests.training.step_batches import assert_gradient, rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.papers.pseudopairs.hinge import (
     CaptionHinge,
     Hinge,
@@ -42,8 +42,3 @@ def test_all_negatives_count_instead_of_the_hardest() -> None:
     wrong = [(i, j) for i in range(4) for j in range(4) if i != j]
     total = sum(max(0.0, 0.2 - s[i][i] + s[i][j]) + max(0.0, 0.2 - s[j][j] + s[i][j]) for i, j in wrong)
     assert WholeHinge(margin=0.2)(step_of(text, (view,))).item() == pytest.approx(total / 12, rel=1e-9)
-
-
-def test_its_gradient() -> None:
-    loss = Hinge(margin=0.5)
-    assert_gradient(lambda text, view: loss(step_of(text, (view,))), rows(5, 4, 0), rows(5, 4, 1))
