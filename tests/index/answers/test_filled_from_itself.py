@@ -85,34 +85,6 @@ ARB = (
     ("Keine '{'Hunde'}'", "# Hund", 'Alle \\"Hunde\\"\\nvon ihr', "Alle Hunde"),
 )
 KEYED = {"app.json": JSON, "app.arb": ARB, "strings.xml": ANDROID}
-XLIFF_2 = """<xliff version="2.0" srcLang="en" trgLang="de"><file id="f"><unit id="u">
-<segment id="1"{state}><source>Press <pc id="1">both</pc> keys</source>{first}</segment>
-<segment id="2"{state}><source>Run &amp; hide</source>{second}</segment></unit></file></xliff>"""
-TMX = """<tmx version="1.4"><header srclang="en"/><body>
-<tu><tuv xml:lang="en"><seg>Wag <bpt i="1">b</bpt>tails<ept i="1">b</ept></seg></tuv>{first}</tu>
-<tu><tuv xml:lang="en"><seg>Sit &lt;down&gt;</seg></tuv>{second}</tu></body></tmx>"""
-XCSTRINGS = """{{"sourceLanguage" : "en", "strings" : {{
-  "Bark" : {{{first}}}, "%lld bones" : {{{second}}}}}, "version" : "1.0"}}"""
-UNIT = '"localizations" : {{"de" : {{"stringUnit" : {{"state" : "translated", "value" : "{}"}}}}}}'
-# The form of a file, and what its translations are filled in as.
-BILINGUAL = {
-    "two.xlf": (
-        XLIFF_2,
-        {
-            "state": ' state="translated"',
-            "first": '<target><pc id="1">Beide</pc> Tasten drücken</target>',
-            "second": "<target>Lauf &amp; versteck dich</target>",
-        },
-    ),
-    "memory.tmx": (
-        TMX,
-        {
-            "first": '<tuv xml:lang="de"><seg><bpt i="1">b</bpt>Wedle<ept i="1">b</ept> bitte</seg></tuv>',
-            "second": '<tuv xml:lang="de"><seg>&lt;Sitz&gt;</seg></tuv>',
-        },
-    ),
-    "app.xcstrings": (XCSTRINGS, {"first": UNIT.format("Bell"), "second": UNIT.format("%lld Knochen")}),
-}
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +92,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("catalogues")
     (folder / "ui.po").write_text(PO, "utf-8")
     (folder / "ui.xlf").write_text(XLIFF.format(*TARGETS), "utf-8")
-    for name, (form, filled) in BILINGUAL.items():
-        (folder / name).write_text(form.format(**filled), "utf-8")
     for name, (form, *languages) in KEYED.items():
         for code, texts in zip(("en", "de"), languages, strict=True):
             (folder / code).mkdir(exist_ok=True)
@@ -132,8 +102,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def translator(bundle: Bundle, folder: Path) -> Translator:
     keyed = [Source(folder / code / name, code) for name in KEYED for code in ("en", "de")]
-    others = [Source(folder / name) for name in ("ui.po", "ui.xlf", *BILINGUAL)]
-    build_index(bundle, [*others, *keyed], folder / "index")
+    build_index(bundle, [Source(folder / "ui.po"), Source(folder / "ui.xlf"), *keyed], folder / "index")
     return Translator.open(folder / "index")
 
 
@@ -159,15 +128,6 @@ def test_xliff_with_inline_codes(translator: Translator, folder: Path) -> None:
     summary = translate_file(translator, folder / "empty.xlf", folder / "filled.xlf", "de")
     assert summary == Summary(translated=4, fuzzy=0, empty=0, kept=0, fuzzy_written=True)
     assert (folder / "filled.xlf").read_text("utf-8") == XLIFF.format(*TARGETS)
-
-
-@pytest.mark.parametrize("name", BILINGUAL)
-def test_files_of_two_languages(translator: Translator, folder: Path, name: str) -> None:
-    form, filled = BILINGUAL[name]
-    (folder / f"empty-{name}").write_text(form.format(**dict.fromkeys(filled, "")), "utf-8")
-    summary = translate_file(translator, folder / f"empty-{name}", folder / f"filled-{name}", "de")
-    assert summary == Summary(translated=2, fuzzy=0, empty=0, kept=0, fuzzy_written=True)
-    assert (folder / f"filled-{name}").read_text("utf-8") == form.format(**filled)
 
 
 @pytest.mark.parametrize("name", KEYED)

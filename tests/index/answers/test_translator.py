@@ -1,6 +1,5 @@
 """Translator: what the service and the command use, on a real index."""
 
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from index.answers.answer import DIGITS
 from index.answers.request import Query
-from index.answers.translator import LanguageInfo, Translator
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle
@@ -43,15 +42,6 @@ def test_a_version_with_the_same_encoder_does_not_open_it_again(
     build_index(make_bundle(tmp_path / "b", dimension=8), make_corpus(tmp_path, ("de",), 9), tmp_path / "i")
     other = Translator.open(tmp_path / "i", like=partial).encoder
     assert (other.dimension, partial.encoder.dimension) == (8, translator.encoder.dimension)
-
-
-def test_it_lists_its_languages(partial: Translator) -> None:
-    german, english, *others = partial.languages
-    words = german.words
-    assert german == LanguageInfo(code="de", name="German", sentences=60, words=words, targets=("en",))
-    assert english.targets == ("de",)
-    assert [info.code for info in others] == ["pt", "zh", "ar"]
-    assert all((info.sentences, info.words, info.targets) == (0, 0, ("de", "en")) for info in others)
 
 
 @pytest.mark.parametrize("source", LANGUAGES)
@@ -113,13 +103,6 @@ def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -
 def test_answers_do_not_depend_on_how_many_others_ask_for(translator: Translator, k: int) -> None:
     query = Query("sentence", "The BLACK dog runs on the snow!", "en", "de", k)
     assert translator.answer([query, query._replace(k=40)])[0] == translator.answer([query])[0]
-
-
-def test_no_questions_get_no_answers(translator: Translator) -> None:
-    assert translator.sentences([], "en", "de") == []
-    assert translator.words([], "en", "de") == []
-    assert translator.encode([]).shape == (0, 48)
-    assert translator.answer([]) == []
 
 
 def test_a_language_of_the_encoder_alone_can_be_a_source(partial: Translator) -> None:
@@ -193,21 +176,3 @@ def test_an_index_is_self_contained(bundle: Bundle, tmp_path: Path) -> None:
     (tmp_path / "c").rename(tmp_path / "gone too")
     (tmp_path / "i").rename(tmp_path / "moved")
     assert Translator.open(tmp_path / "moved").sentences(["a dog"], "en", "de")[0]
-
-
-def test_threads_share_a_translator(translator: Translator, lines: dict[str, list[str]]) -> None:
-    wanted = translator.sentences(lines["en"][:40], "en", "de")
-    wrong: list[int] = []
-
-    def ask(start: int) -> None:
-        for row in range(start, 40, 4):
-            found = translator.sentences([lines["en"][row]], "en", "de")[0]
-            if found[0].id != wanted[row][0].id:
-                wrong.append(row)
-
-    threads = [threading.Thread(target=ask, args=(start,)) for start in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

@@ -13,7 +13,7 @@ from redis import Redis
 from starlette.testclient import TestClient
 
 from index.answers.answer import Answers
-from index.answers.request import Kind, Query
+from index.answers.request import Query
 from index.answers.translator import Translator
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
@@ -63,16 +63,6 @@ def test_only_missing_answers_are_computed_and_each_once(translator: Translator)
     asyncio.run(main())
     assert cache.asked == [2, 3]
     assert cache.stored == [2, 1]
-
-
-def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
-    async def main() -> None:
-        engine = engine_of(translator, MemoryCache(100, 60))
-        kinds: tuple[Kind, ...] = "sentence", "word"
-        sentence, word = await engine.answers([Query(kind, "dog", "en", "de") for kind in kinds])
-        assert sentence[0].id != word[0].id == "de:word:hund"
-
-    asyncio.run(main())
 
 
 def ask(client: TestClient) -> tuple[bytes, float]:
