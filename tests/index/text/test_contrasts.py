@@ -66,11 +66,41 @@ def test_opposites_within_a_language(question: str, answer: str, axis: str) -> N
         ("It is not far.", "uk", "Це далеко.", "negation"),
         ("The glass is full.", "hi", "गिलास ख़ाली है।", "content"),
         ("This is too expensive.", "pt", "Isto é muito barato.", "price"),
+        ("That is true.", "pt", "Isso não é verdade.", "negation"),
+        ("This ticket is valid.", "ar", "هذه التذكرة غير صالحة.", "negation"),
+        ("This ticket is valid.", "uk", "Цей квиток недійсний.", "negation"),
+        ("A coffee with sugar, please.", "zh", "请来一杯不加糖的咖啡。", "company"),
+        ("The test is positive.", "de", "Der Test ist negativ.", "result"),
     ],
 )
 def test_opposites_across_languages(question: str, target: str, answer: str, axis: str) -> None:
     assert axis in axes(question, "en", answer, target)
     assert axis in axes(answer, target, question, "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "axis"),
+    [
+        ("Fire department", "en", "travel"),
+        ("Wie lautet die Adresse", "de", "noise"),
+        ("Montrez la montagne", "fr", "height"),
+        ("Hay nueve personas", "es", "age"),
+        ("O comprimido longe da geladeira", "pt", "trade"),
+        ("Gitar çalıyor", "tr", "travel"),
+        ("Siz", "tr", "company"),
+        ("Zavolejte kvůli zavazadlům", "cs", "open"),
+        ("Levnější jízdenka", "cs", "side"),
+        ("Біля лікарні", "uk", "who"),
+        ("المنزل فقط", "ar", "who"),
+        ("المنزل فقط", "ar", "trend"),
+        ("تقريبا", "ar", "distance"),
+        ("वे जश्न मना रहे हैं", "hi", "negation"),
+    ],
+)
+def test_what_is_spelled_like_a_word_of_an_axis_says_nothing_on_it(
+    text: str, language: str, axis: str
+) -> None:
+    assert axis not in room.said(text, language)
 
 
 @pytest.mark.parametrize(
