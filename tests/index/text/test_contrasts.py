@@ -71,6 +71,15 @@ def test_opposites_within_a_language(question: str, answer: str, axis: str) -> N
         ("This ticket is valid.", "uk", "Цей квиток недійсний.", "negation"),
         ("A coffee with sugar, please.", "zh", "请来一杯不加糖的咖啡。", "company"),
         ("The test is positive.", "de", "Der Test ist negativ.", "result"),
+        ("Take this tablet in the evening.", "es", "Tome esta pastilla por la mañana.", "daytime"),
+        ("Take this tablet in the evening.", "pt", "Tome este comprimido de manhã.", "daytime"),
+        ("Your blood pressure is too low.", "hi", "आपका रक्तचाप बहुत ज़्यादा है।", "level"),
+        ("The train leaves from platform four.", "cs", "Vlak odjíždí z pátého nástupiště.", "number"),
+        ("It is in front of the church.", "uk", "Це за церквою.", "front"),
+        ("It is behind the church.", "zh", "在教堂前面。", "front"),
+        ("Turn the machine on.", "tr", "Makineyi kapatın.", "switch"),
+        ("You will find it upstairs.", "ar", "ستجده في الطابق السفلي.", "height"),
+        ("Are you the mother of the child?", "ar", "هل أنت أبو الطفل؟", "who"),
     ],
 )
 def test_opposites_across_languages(question: str, target: str, answer: str, axis: str) -> None:
