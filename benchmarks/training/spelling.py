@@ -5,29 +5,37 @@ python -m benchmarks.training.spelling --data DIR [--recipe globetrotter-small] 
 tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
 also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
 ("per-language"), or one for those languages whose pictures agree on it ("picture-verified":
-training.papers.united.verified_bag).
+training.papers.united.verified_bag). Character trigrams, untrained, weighted by tf-idf, show
+what languages share by spelling alone.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
 import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.sets import read_aligned
 from index.encoder.vectors import unit
+from index.text.normalisation import clean
 from training.data.tokens import tokenize
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
-from training.papers.baselines import Rows, Vectors, tf_idf, unit_counts
 from training.papers.united.verified_bag import verified_rows
 from training.recipes.recipe import load_recipe
 
 RIDGE = 2.0
 FALSE_SHARE = 0.2
+TRIGRAM_CHARACTERS = 3
+Rows = NDArray[np.int64]
+Vectors = NDArray[np.float32]
 
 
 @click.command()
@@ -48,6 +56,13 @@ def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
                 cells.append(task.measure(task.rows(way), texts))
     for way, (plain, control) in recalls.items():
         click.echo(f"{way}: R@1 / R@10 {plain}, pictures shuffled {control}")
+    click.echo(f"trigrams: R@1 / R@10 {recalls_of(weigh(texts))}")
+
+
+def recalls_of(vectors: Mapping[str, Vectors]) -> str:
+    """Score the translation between all languages: "R@1 / R@10"."""
+    means = score_translation("", "", vectors).means[ALL_PAIRS]
+    return f"{means['csls_r1']:.1f} / {means['csls_r10']:.1f}"
 
 
 class Ridge:
@@ -111,8 +126,54 @@ class Task:
         for code, lines in texts.items():
             spoken = self.languages.index(code)
             vectors[code] = ridge.encode([rows[tokens, spoken] for tokens in tokenize(self.tokenizer, lines)])
-        means = score_translation("", "", vectors).means[ALL_PAIRS]
-        return f"{means['csls_r1']:.1f} / {means['csls_r10']:.1f}"
+        return recalls_of(vectors)
+
+
+def known_units(line: Sequence[str], rows: dict[str, int]) -> Rows:
+    return np.asarray([rows[word] for word in line if word in rows], np.int64)
+
+
+def unit_counts(rows: Sequence[Rows], width: int) -> sparse.csr_array:
+    """How often each unit occurs in each sentence."""
+    starts = np.cumsum([0, *(len(row) for row in rows)])
+    ones = np.ones(int(starts[-1]), np.float32)
+    counts = sparse.csr_array((ones, np.concatenate(rows), starts), shape=(len(rows), width))
+    counts.sum_duplicates()
+    return counts
+
+
+def tf_idf(counts: sparse.csr_array, rarity: NDArray[np.floating]) -> sparse.csr_array:
+    """Logarithmic counts times rarity, unit rows."""
+    weighted = counts.copy()
+    weighted.data = (1 + np.log(weighted.data)) * rarity[weighted.indices]
+    norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1))).ravel()
+    return sparse.csr_array(sparse.diags_array(1 / np.maximum(norms, 1e-9)) @ weighted)
+
+
+def weigh(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+    """Weigh trigrams by tf-idf: language -> n sentences to language -> (n, d) unit rows.
+
+    d is the number of trigrams that occur in two sentences or more, in any language.
+    """
+    sentences = {code: [trigrams(line) for line in lines] for code, lines in texts.items()}
+    frequency = Counter(chain.from_iterable(map(set, chain.from_iterable(sentences.values()))))
+    repeated = sorted(trigram for trigram, count in frequency.items() if count > 1)
+    places = {trigram: place for place, trigram in enumerate(repeated)}
+    rarity = np.log(sum(map(len, texts.values())) / np.array([frequency[trigram] for trigram in repeated]))
+    return {
+        code: tf_idf(unit_counts([known_units(line, places) for line in lines], len(places)), rarity)
+        .toarray()
+        .astype(np.float32)
+        for code, lines in sentences.items()
+    }
+
+
+def trigrams(text: str) -> list[str]:
+    """List the trigrams of a sentence, lower-cased, with a space at either end."""
+    padded = f" {clean(text).lower()} "
+    return [
+        padded[start : start + TRIGRAM_CHARACTERS] for start in range(len(padded) - TRIGRAM_CHARACTERS + 1)
+    ]
 
 
 if __name__ == "__main__":

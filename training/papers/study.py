@@ -10,7 +10,7 @@ A room's claims.toml says what the paper claims, which systems show it, and what
     name = "losses"
     claim = "..."                    # the paper's, with its section
     here = "..."                     # what was measured here, and on what
-    systems = ["globetrotter-mini", "smaller", "trigrams"]
+    systems = ["globetrotter-mini", "smaller"]
 
 Each system is trained and measured (`measures`). What is finished stays in OUT/SYSTEM/seedN and is not done
 again, an interrupted training goes on from its last checkpoint; OUT/report.md and OUT/results.json are
@@ -34,7 +34,6 @@ from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
 from training.data.settings import Table
 from training.loop.training_loop import train
-from training.papers.baselines import BASELINES
 from training.papers.measures import Figures, measure_run
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
@@ -124,7 +123,7 @@ class Study:
                     f"--only {pattern}: no such trial; trials are CLAIM.SYSTEM.SEED, claims {claims}"
                 )
         chosen = [s for s in trials if not only or any(fnmatchcase(s.name, pattern) for pattern in only)]
-        for system in dict.fromkeys(trial.system for trial in chosen if trial.system not in BASELINES):
+        for system in dict.fromkeys(trial.system for trial in chosen):
             self._recipe(system, self.seeds[0])
         return chosen
 
@@ -132,8 +131,7 @@ class Study:
         for seed in self.seeds:
             for claim in self.paper.claims:
                 for system in claim.systems:
-                    if system not in BASELINES or seed == self.seeds[0]:  # without randomness
-                        yield Trial(claim, system, seed)
+                    yield Trial(claim, system, seed)
 
     def run(self, trials: Sequence[Trial], title: str, command: str, say: Say) -> None:
         """Do what is not done yet; the report is written after each trial.
@@ -194,11 +192,8 @@ class Study:
         return self._folder(trial.system, trial.seed) / "figures.json"
 
     def _measured(self, trial: Trial) -> Figures:
-        claim, folder = trial.claim, self._folder(trial.system, trial.seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        if trial.system in BASELINES:
-            return BASELINES[trial.system](self.data, claim.compared, self.overrides)
-        return measure_run(self._trained(trial.system, trial.seed), self.data, claim.compared)
+        self._folder(trial.system, trial.seed).mkdir(parents=True, exist_ok=True)
+        return measure_run(self._trained(trial.system, trial.seed), self.data, trial.claim.compared)
 
     def _recipe(self, system: str, seed: int) -> Recipe:
         described = self.paper.systems.get(system) or System(recipe=system)
@@ -226,7 +221,7 @@ def papers() -> dict[str, Path]:
 def read_claims(file: Path) -> Claims:
     """Read a room's claims. ValueError for a claim about a system that does not exist."""
     claims = Claims.model_validate(tomllib.loads(file.read_text("utf-8")))
-    known = {*claims.systems, *BASELINES, *shipped_recipes()}
+    known = {*claims.systems, *shipped_recipes()}
     for claim in claims.claims:
         if unknown := [system for system in claim.systems if system not in known]:
             raise ValueError(f"{file}: {claim.name}: no system {unknown[0]}")
