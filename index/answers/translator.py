@@ -15,6 +15,7 @@ from index.answers.glosses import Glosses
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
+from index.answers.pictured_words import pictured_candidates
 from index.answers.request import Kind, Query
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_forms import written
@@ -80,6 +81,10 @@ class Translator:
         self._sources = encoder.bundle.manifest.languages
         codes = dict.fromkeys([*sentences, *self._sources])
         self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
+        taught = encoder.bundle.taught if pictograms else ()
+        self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
+        # Whose words are compared by pictures, not by the sentences that contain them.
+        self._pictured = {*codes} - {*sentences} | {*self._taught}
         self.languages = tuple(map(self._info, codes))
         self.known = Languages(self.languages)
 
@@ -252,9 +257,12 @@ class Translator:
     ) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
-        Those in a language that the encoder does not know are found through the language of the questions, as
-        with `memory_alone` all are, and these if nearly the same text was translated.
+        A language that was taught has none without a corpus. Those in a language that the encoder does not
+        know are found through the language of the questions, as with `memory_alone` all are, and these if
+        nearly the same text was translated.
         """
+        if target not in self.sentence_indexes:
+            return [()] * len(counts)
         aligned_alone = memory_alone or target not in self._sources
         index, source = self.sentence_indexes[target], asked.language
         means = index.means_from(source)
@@ -466,16 +474,19 @@ class Translator:
         """Answer words, each with up to `counts` of the words in `target`, if the encoder knows it."""
         if target not in self._sources:
             return [()] * len(words)
-        asked, index = self.word_indexes[source], self.word_indexes[target]
+        asked, index = (self._taught.get(code) or self.word_indexes[code] for code in (source, target))
         folded = [fold(word) for word in words]
         rows = asked.rows_of(folded)
-        table = word_candidates(folded, rows, asked, index, max(counts))
-        table.columns["confidence"] = self.confidence.of_words(table.columns)
+        if self.pictograms is not None and self._pictured & {source, target}:
+            table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
+        else:
+            table = word_candidates(folded, rows, asked, index, max(counts))
+            table.columns["confidence"] = self.confidence.of_words(table.columns)
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"
         for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
-            form, examples = written(self.sentence_indexes[target], index, row)
+            form, examples = self._written(index.text(row), target)
             answers[question].append(
                 Answer(
                     text=form,
@@ -489,13 +500,18 @@ class Translator:
             )
         return list(map(tuple, answers))
 
+    def _written(self, word: str, language: str) -> tuple[str, tuple[str, ...]]:
+        """A word as the corpus writes it, and sentences that use it, if there is a corpus."""
+        sentences, rows = self.sentence_indexes.get(language), self.word_indexes[language].rows_of([word])
+        return written(sentences, word, int(rows[0])) if sentences else (word, ())
+
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
         """Raise UnknownLanguageError for a pair that cannot be asked; `own`: whether one language can."""
         if source not in self.word_indexes:
             raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
         if source not in self._sources:
             raise UnknownLanguageError(f"{source!r} is no source: the encoder does not know it")
-        targets = [code for code in self.sentence_indexes if own or code != source]
+        targets = [code for code in {**self.sentence_indexes, **self._taught} if own or code != source]
         if target not in targets:
             raise UnknownLanguageError(
                 f"no translations from {source} to {target!r}; to: {listed(targets) or 'none'}"
@@ -503,14 +519,15 @@ class Translator:
 
     def _info(self, code: str) -> LanguageInfo:
         entry, is_source = self.manifest.languages.get(code), code in self._sources
-        targets = tuple(other for other in self.sentence_indexes if other != code and is_source)
+        known = {**self.sentence_indexes, **self._taught}
+        targets = tuple(other for other in known if other != code and is_source)
         measured = self.manifest.quality
         return LanguageInfo(
             code=code,
             name=language(code).name,
             targets=targets,
             sentences=entry.sentences if entry else 0,
-            words=entry.words if entry else 0,
+            words=entry.words if entry else len(self._taught.get(code, ())),
             quality={to: measured[f"{code}-{to}"] for to in targets if f"{code}-{to}" in measured},
             is_source=is_source,
         )

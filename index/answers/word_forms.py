@@ -6,26 +6,20 @@ from collections import Counter
 import numpy as np
 
 from index.answers.sentence_index import SentenceIndex
-from index.answers.word_index import WordIndex
 
 SENTENCES_READ = 1 << 15  # the first of a language
 FORMS_COUNTED = 50  # sentences whose spelling counts
 EXAMPLES_PER_WORD = 2  # sentences
 
 
-def written(sentences: SentenceIndex, words: WordIndex, row: int) -> tuple[str, tuple[str, ...]]:
-    """The most frequent spelling of a word or phrase inside sentences, and up to EXAMPLES_PER_WORD of these.
+def written(sentences: SentenceIndex, word: str, row: int) -> tuple[str, tuple[str, ...]]:
+    """The most frequent spelling of a word, by its row, inside sentences; up to EXAMPLES_PER_WORD of these.
 
     The first word of a sentence does not count, because it is capitalised anyway.
     """
-    word = words.text(row)
-    parts = words.rows_of(word.split(" "))
     features = sentences.features
     read = features.words[: features.offsets[min(SENTENCES_READ, len(features))]]
-    places = np.flatnonzero(read == (row if len(parts) == 1 else parts[0]))
-    for step, part in enumerate(parts[1:].tolist(), start=1):
-        places = places[places + step < len(read)]
-        places = places[read[places + step] == part]
+    places = np.flatnonzero(read == row)
     rows = np.unique(np.searchsorted(features.offsets, places, "right") - 1)[:FORMS_COUNTED]
     texts = [sentences.text(found) for found in rows.tolist()]
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)

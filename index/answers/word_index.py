@@ -20,11 +20,12 @@ from index.text.normalisation import clean
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
 from index.vectors.vector_index import Rows, VectorIndex
+from index.words.vocabulary import by_frequency, training_words
 
 WORD_COLUMNS = ("word", "count")
 ID_INFIX = ":word:"  # an ID is the language, this, and the word
 UNKNOWN_WORD = -1  # the row of a word that the index does not have
-UNKNOWN_CACHED = 1 << 12  # words with the vectors that the encoder makes of them
+WORDS_CACHED = 1 << 12  # with the vectors that the encoder makes of them
 # The cosine of words that mean the same: a third of the synonyms that we tried have it (photo, picture), of a
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
 SAME_MEANING = 0.65
@@ -59,7 +60,7 @@ class WordIndex:
         self.rarities: NDArray[np.float32] = np.log1p(self._total / occurrences).astype(np.float32)
         self._crowding: dict[str, NDArray[np.float32]] = {}
         self._best = best
-        self._unknown: dict[str, Vectors] = {}
+        self._encoded: dict[str, Vectors] = {}
         self._added: Vectors = np.zeros((0, encoder.dimension), np.float32)
 
     @classmethod
@@ -82,6 +83,14 @@ class WordIndex:
             sources,
             dict(zip(partners, best.T, strict=True)),
         )
+
+    @classmethod
+    def taught(cls, language: str, encoder: TextEncoder) -> "WordIndex":
+        """The words by which an encoder was taught a language: of others it knows the spelling alone."""
+        counts = training_words(encoder.bundle, language)
+        vocabulary = by_frequency(counts)
+        vectors = FaissIndex.of(encoder.word_vectors(vocabulary, language))
+        return cls(language, encoder, vectors, vocabulary, [counts[word] for word in vocabulary])
 
     def without_index(self, language: str) -> "WordIndex":
         """The words of a language that the index has none of."""
@@ -137,25 +146,22 @@ class WordIndex:
             vectors[known] = self.vectors.reconstruct(rows[known])
         places = {place: spellings[place] for place in np.flatnonzero(~known).tolist()}
         if places:
-            unknown = self._unknown_vectors(set(places.values()))
-            for place, spelling in places.items():
-                vectors[place] = unknown[spelling]
+            vectors[list(places)] = self.encoded(list(places.values()))
         return vectors
 
-    def _unknown_vectors(self, spellings: set[str]) -> dict[str, Vectors]:
-        """The vectors (d,) of at least these words, which the index does not have."""
-        cached = self._unknown
-        # Not a difference of sets, which would go through all that are cached.
-        if missing := sorted(word for word in spellings if word not in cached):
+    def encoded(self, spellings: Sequence[str]) -> Vectors:
+        """(n, d) unit vectors of folded words as the encoder makes them, whatever sentences contain them."""
+        cached = self._encoded
+        if missing := sorted({word for word in spellings if word not in cached}):
             encoded = self._encoder.word_vectors(missing, self.language)
             # A new dictionary, since other threads may be reading the old one.
             kept = (
                 cached
-                if len(cached) < UNKNOWN_CACHED
-                else {word: cached[word] for word in spellings & cached.keys()}
+                if len(cached) < WORDS_CACHED
+                else {word: cached[word] for word in spellings if word in cached}
             )
-            self._unknown = cached = {**kept, **dict(zip(missing, encoded, strict=True))}
-        return cached
+            self._encoded = cached = {**kept, **dict(zip(missing, encoded, strict=True))}
+        return np.array([cached[word] for word in spellings]).reshape(-1, self._encoder.dimension)
 
     def same_meaning(self, one: str, other: str) -> bool:
         """Whether two folded words mean the same, or one is the other misspelled.
@@ -166,8 +172,8 @@ class WordIndex:
         if one not in self._rows or other not in self._rows:  # a rare word's vector says little
             long = min(len(one), len(other)) >= LEAST_MISSPELLED
             return long and DamerauLevenshtein.distance(one, other) <= 1  # prednisone, prednisolone: two
-        vectors = self._unknown_vectors({one, other})
-        return float(vectors[one] @ vectors[other]) >= SAME_MEANING
+        vectors = self.encoded([one, other])
+        return float(vectors[0] @ vectors[1]) >= SAME_MEANING
 
     def vectors_at(self, rows: Rows) -> Vectors:
         """(n, d) the unit vectors of rows."""

@@ -6,8 +6,10 @@ import pytest
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
+from index.build.changes import change_index
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
+from index.formats.registry import Source
 from index.storage.versions import VERSIONS, open_version
 from index.teaching.learn_language import teach_index
 from tests.bundles import DRAWN, make_corpus
@@ -38,6 +40,26 @@ def test_the_new_version_translates_from_it_and_else_as_before(index: Path) -> N
     assert "dog" in after.sentences(["la godo"], "eo", "en")[0][0].text
     old, new = (index / VERSIONS / name for name in (before.version, after.version))
     assert (old / "en.arrow").stat().st_ino == (new / "en.arrow").stat().st_ino, "not copied"
+
+
+def test_taught_words_answer_as_well_as_ask_with_a_corpus_and_without(index: Path, tmp_path: Path) -> None:
+    teach_index(index, "eo", CAPTIONS)
+    taught = Translator.open(index)
+    info = {language.code: language for language in taught.languages}
+    assert (info["eo"].sentences, "eo" in info["en"].targets) == (0, True)
+    asked, answer = taught.words(["godo"], "eo", "en", 3), taught.words(["dog"], "en", "eo", 3)
+    assert asked[0][0].text == "dog"
+    assert asked[0][0].in_vocabulary
+    assert (answer[0][0].text, answer[0][0].id, answer[0][0].examples) == ("godo", "eo:word:godo", ())
+    assert taught.sentences(["A dog."], "en", "eo") == [()]
+    corpus = tmp_path / "more.txt"
+    corpus.write_text("Godo kuras.\nJen Godo kaj dog.\nLa bela Godo.\n", "utf-8")
+    change_index(index, add=[Source(corpus, "eo")])
+    after = Translator.open(index)
+    (word,), (before,) = after.words(["dog"], "en", "eo"), answer
+    assert (word[0].id, word[0].confidence) == (before[0].id, before[0].confidence), "as sure as before"
+    assert (word[0].text, word[0].examples) == ("Godo", ("Godo kuras.", "Jen Godo kaj dog."))
+    assert after.sentences(["The dog."], "en", "eo")[0]
 
 
 def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:
