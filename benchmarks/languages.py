@@ -21,7 +21,10 @@ import numpy as np
 
 from index.answers.translator import Kind, Translator
 from index.answers.word_index import fold
+from index.storage.tables import read_array
+from index.storage.versions import DETECTOR, open_version
 from index.text.fasttext_model import fasttext_chances, fasttext_name
+from index.text.identification import Detector
 
 CORPORA = Path(__file__).resolve().parents[1] / "corpora"
 PHRASE_WORDS = 5
@@ -48,7 +51,9 @@ def main(index: Path, data: Path | None, names: tuple[str, ...]) -> None:
     translator = Translator.open(index)
     languages = [language.code for language in translator.languages if language.sentences]
     items = [item for code in languages for item in items_of(code, data)]
-    click.echo(json.dumps({name: figures(detector_of(name, translator), items) for name in names}, indent=1))
+    click.echo(
+        json.dumps({name: figures(detector_of(name, translator, index), items) for name in names}, indent=1)
+    )
 
 
 def figures(chances: Chances, items: Iterable[Item]) -> dict[str, dict[str, float]]:
@@ -111,12 +116,15 @@ def _lines(path: Path) -> list[str]:
     return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
-def detector_of(name: str, translator: Translator) -> Chances:
+def detector_of(name: str, translator: Translator, index: Path) -> Chances:
     """What gives the chance of each language for a text; those of a library are over all that it knows."""
     if name == "index":
-        return lambda text, kind: translator.language_chances(text, kind=kind)
+        return lambda text, kind: translator.language_chances([text], kind)[0]
     if name == "tokens":
-        return lambda text, kind: translator.token_chances(text, kind=kind)
+        folder, manifest = open_version(index)
+        tokens, size = translator.encoder.tokens, (len(manifest.detects), translator.encoder.vocabulary)
+        detector = Detector(manifest.detects, read_array(folder / DETECTOR, size), tuple(manifest.languages))
+        return lambda text, kind: detector.chances(tokens([fold(text) if kind == "word" else text])[0])
     if name == "fasttext":
         return lambda text, _: fasttext_chances(text)
     return {"py3langid": _py3langid, "lingua": _lingua, "eldc": _eldc}[name]()

@@ -162,7 +162,8 @@ async def _asked(
         own = request.kind == "sentence"  # who names one language twice wants what means the same
         languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values(), own=own)
         return [Asked(text, codes[0], targets) for text in cleaned]
-    detect = translator.sentence_chances if request.kind == "sentence" else translator.word_chances
+    chances_of = translator.language_chances  # the method itself, which other requests ask, too
+    detect = chances_of if request.kind == "sentence" else partial(chances_of, kind="word")
     chances = await work.run("detect", detect, cleaned)
     sources = [clear_language(row) for row in chances]
     languages.check_clear(zip(names, chances, sources, strict=True))

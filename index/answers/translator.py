@@ -198,24 +198,20 @@ class Translator:
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """Identify the language of a text among those of the encoder; None if it is not clear."""
-        return clear_language(self.language_chances(text, kind=kind))
+        return clear_language(self.language_chances([text], kind)[0])
 
-    def language_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
-        """The probability that a text is in each language of the encoder, highest first.
+    def language_chances(self, texts: Sequence[str], kind: Kind = "sentence") -> list[dict[str, float]]:
+        """The probability that each text is in each language of the encoder, highest first.
 
         Empty for a text without letters.
         """
-        if self._detector is None or not has_letters(text):
-            return {}
-        return self._detector.chances(self._tokens(text, kind), fasttext_chances(text))
-
-    def sentence_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
-        """The `language_chances` of sentences."""
-        return [self.language_chances(text) for text in texts]
-
-    def word_chances(self, words: Sequence[str]) -> list[dict[str, float]]:
-        """The `language_chances` of words."""
-        return [self.language_chances(word, kind="word") for word in words]
+        if self._detector is None:
+            return [{} for _ in texts]
+        tokens = self.encoder.tokens([fold(text) if kind == "word" else text for text in texts])
+        return [
+            self._detector.chances(row, fasttext_chances(text)) if has_letters(text) else {}
+            for text, row in zip(texts, tokens, strict=True)
+        ]
 
     def pictograms_of(self, texts: Sequence[str]) -> list[list[Pictogram]]:
         """Find the pictograms nearest to each text; none if the bundle has no pictograms."""
@@ -225,13 +221,6 @@ class Translator:
             [Pictogram(emoji=near.emoji, cosine=round(near.cosine, DIGITS)) for near in row]
             for row in self.pictograms.nearest(self.encode(texts))
         ]
-
-    def token_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
-        """The probabilities of `language_chances` from the tokens of the text alone, without fastText."""
-        return {} if self._detector is None else self._detector.chances(self._tokens(text, kind))
-
-    def _tokens(self, text: str, kind: Kind) -> Sequence[int]:
-        return self.encoder.tokens([fold(text) if kind == "word" else text])[0]
 
     def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Asked]:
         """Tokenise and encode cleaned texts, as (source, text); the questions of each language."""

@@ -107,7 +107,7 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     check_body_key(request, fields.get("api_key"))
     body = _read(DetectRequest, fields)
     check_texts("q", [body.q], Choices(target=["none"]), settings.max_characters)
-    (chances,) = await engine.run("detect", engine.translator.sentence_chances, [clean(body.q)])
+    (chances,) = await engine.run("detect", engine.translator.language_chances, [clean(body.q)])
     return JSONResponse(
         [
             _detected(code, chance)
@@ -146,7 +146,7 @@ async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     if body.source != "auto":
         (source,) = engine.languages.known([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
-    rows = await engine.run("detect", engine.translator.sentence_chances, cleaned)
+    rows = await engine.run("detect", engine.translator.language_chances, cleaned)
     named = zip(field_names("q", cleaned), cleaned, rows, strict=True)
     engine.languages.check_clear(
         [(name, chances, clear_language(chances)) for name, text, chances in named if text]
