@@ -66,7 +66,7 @@ class Answered:
 def ask(translator: Translator, dictionary: Dictionary, half: str | None = None) -> Answered:
     """Ask the words of a dictionary, or of one half of it, that can be answered right."""
     source_words, target_words = (
-        {word for word, _ in translator.vocabulary(code)} for code in (dictionary.source, dictionary.target)
+        set(translator.word_indexes[code].spellings) for code in (dictionary.source, dictionary.target)
     )
     right: dict[str, set[str]] = defaultdict(set)
     for word, translation in dictionary.entries:

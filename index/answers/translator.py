@@ -189,13 +189,6 @@ class Translator:
         """Encode texts in `source` as (n, d) unit vectors, leaving out tags and placeholders."""
         return self.encoder.encode([without_tags(text) for text in texts], language=source)
 
-    def vocabulary(self, language: str) -> list[tuple[str, int]]:
-        """The words of a language with their numbers of occurrences, most frequent first.
-
-        Empty for a language that can only be translated from.
-        """
-        return self.word_indexes[language].vocabulary() if language in self.word_indexes else []
-
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """Identify the language of a text among those of the encoder; None if it is not clear."""
         return clear_language(self.language_chances([text], kind)[0])

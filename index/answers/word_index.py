@@ -6,6 +6,7 @@ The vector of a word of the index is made from its tokens and from the sentences
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,11 @@ class WordIndex:
     def __len__(self) -> int:
         return len(self._words)
 
+    @cached_property
+    def learned(self) -> Mapping[str, int]:
+        """The words of this language in what the encoder learned from, with their numbers of occurrences."""
+        return training_words(self._encoder.bundle, self.language)
+
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._rows
 
@@ -113,10 +119,6 @@ class WordIndex:
     def spellings(self) -> Sequence[str]:
         """The word of each row."""
         return self._words
-
-    def vocabulary(self) -> list[tuple[str, int]]:
-        """All words with their numbers of occurrences, most frequent first."""
-        return list(zip(self._words, self._counts.tolist(), strict=True))
 
     def text(self, row: int) -> str:
         """The word of a row."""

@@ -36,7 +36,8 @@ async def translate_sentence(request: Request, body: SentenceRequest) -> Sentenc
 async def translate_word(request: Request, body: WordRequest) -> WordResponse:
     """Find the words of the index that are most likely translations of each word.
 
-    A word has no translations if none of them reaches `min_confidence`.
+    A word has no translations if none of them reaches `min_confidence`. Words of a language that the index
+    has no corpus of, or that its encoder was taught, are compared by the pictograms that they look like.
     """
     check_sizes(body, request.app.state.settings)
     engine = await get_engine(request)

@@ -36,7 +36,7 @@ def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path
         index, sentences = translator.word_indexes[code], translator.sentence_indexes[code]
         vectors = sentences.vectors.reconstruct(range(len(sentences)))
         texts = [set(words(text, code)) for text in sentences.texts(0, len(sentences)).to_pylist()]
-        for row, (word, _) in enumerate(index.vocabulary()):
+        for row, word in enumerate(index.spellings):
             there = vectors[[word in text for text in texts]][: contexts.CONTEXTS_PER_WORD]
             direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]
             direction /= max(np.linalg.norm(direction), 1e-12)
