@@ -146,9 +146,7 @@ class WordIndex:
         known = rows != UNKNOWN_WORD
         if self.vectors is not None:
             vectors[known] = self.vectors.reconstruct(rows[known])
-        places = {place: spellings[place] for place in np.flatnonzero(~known).tolist()}
-        if places:
-            vectors[list(places)] = self.encoded(list(places.values()))
+        vectors[~known] = self.encoded([spellings[place] for place in np.flatnonzero(~known).tolist()])
         return vectors
 
     def encoded(self, spellings: Sequence[str]) -> Vectors:
