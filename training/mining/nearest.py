@@ -60,8 +60,9 @@ class Lists:
             lists = round(count**0.5)
             factory = f"IVF{lists},PQ{dimension // 4}x4fs,RFlat"
             self._index = faiss.index_factory(dimension, factory, faiss.METRIC_INNER_PRODUCT)
-            inverted = faiss.extract_index_ivf(self._index.base_index)
-            inverted.cp.niter, inverted.nprobe = KMEANS_ROUNDS, max(1, lists // LIST_SHARE)
+            inverted: Any = faiss.downcast_index(faiss.extract_index_ivf(self._index.base_index))
+            inverted.nprobe = max(1, lists // LIST_SHARE)
+            inverted.cp.niter = inverted.pq.cp.niter = KMEANS_ROUNDS
             self._index.k_factor = REFINED
             self._index.train(vectors[np.random.default_rng(seed).permutation(count)[:TRAINING_ROWS]])
         self._index.add(vectors)
