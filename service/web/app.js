@@ -59,6 +59,7 @@ function choose(kind) {
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
   page.text.placeholder = HINTS[kind].placeholder;
+  showTargets();
 }
 
 function showKeyed() {
@@ -71,7 +72,15 @@ function sourceChanged() {
   if (source) page.text.lang = source;
   else page.text.removeAttribute("lang");
   page.detected.textContent = "";
-  for (const box of page.targets.querySelectorAll("input")) box.disabled = box.value === source;
+  showTargets();
+}
+
+// A language that was taught and has no corpus has words to answer with, and no sentences.
+function showTargets() {
+  const wordsAlone = new Set(state.languages.filter(({ sentences }) => !sentences).map(({ code }) => code));
+  for (const box of page.targets.querySelectorAll("input")) {
+    box.disabled = box.value === page.source.value || (state.kind === "sentence" && wordsAlone.has(box.value));
+  }
 }
 
 function leastChanged() {
@@ -90,6 +99,7 @@ function fillLanguages(languages) {
     box.checked = remembered ? remembered.includes(code) : code === first;
     page.targets.append(element("label", {}, box, element("span", {}, name)));
   }
+  showTargets();
 }
 
 // The chosen targets are kept by the browser, where it lets us.

@@ -68,6 +68,12 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
         assert serious(page) == []
     page.set_viewport_size({"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.reload()
+    into = page.locator('input[name="target"][value="eo"]')  # words, and no sentence to answer with
+    page.get_by_role("tab", name="Sentence").click()
+    expect(into).to_be_disabled()
+    page.get_by_role("tab", name="Word", exact=True).click()
+    expect(into).to_be_enabled()
 
 
 def test_the_code_is_checked_as_it_is_entered_and_changing_it_keeps_what_was_typed(page: Page) -> None:
