@@ -20,7 +20,7 @@ from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, gaps
 from index.answers.word_index import WordIndex
 from index.confidence.models import Model
 from index.encoder.vectors import Vectors
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 
 TEMPERATURE = 0.08
 OWN_WEIGHT = 0.2  # of the words' own cosines: 0 finds no word that is not seen in pictures
@@ -45,7 +45,7 @@ def pictured_candidates(
     seen = answers @ pictograms.T
     shared = _softmax(questions @ pictograms.T) @ _softmax(seen).T
     cosines = questions @ answers.T
-    means = neighbourhood_means(-np.sort(-seen, axis=1)[:, :CSLS_NEIGHBOURS])
+    means = neighbourhood_means(seen)
     csls = csls_scores(cosines, np.zeros(1), means)
     scores = TEMPERATURE * np.log(np.maximum(shared, LEAST_SHARED)) + OWN_WEIGHT * csls
     places = places.reshape(rows.shape)

@@ -8,17 +8,15 @@ this begins where too few words have a picture for sentences to find theirs.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, softmax
-from torch import Tensor
 
 from index.encoder.vectors import unit
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
+from index.vectors.neighbourhoods import csls
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -85,28 +83,20 @@ def translations(first: Contexts, second: Contexts) -> tuple[Numbers, Vectors]:
     candidates = min(CANDIDATES, len(second.vectors))
     if not candidates or not len(first.vectors):
         return np.empty((0, 2), np.int64), np.empty(0, np.float32)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    side = partial(torch.as_tensor, device=device)
-    own = _csls(side(first.vectors) @ side(second.vectors).T)
-    frequencies = [side(np.log(contexts.counts / contexts.counts.sum())) for contexts in (first, second)]
-    own_weight, less = 1.0, RARITY_WEIGHT * (frequencies[0][:, None] - frequencies[1]).abs()
-    others = side(second.means(second.vectors, np.ones(len(second.vectors), np.float32))).T
+    own = csls(first.vectors @ second.vectors.T)
+    frequencies = [np.log(side.counts / side.counts.sum()) for side in (first, second)]
+    own_weight, less = 1.0, RARITY_WEIGHT * np.abs(frequencies[0][:, None] - frequencies[1])
+    others = second.means(second.vectors, np.ones(len(second.vectors), np.float32))
     vectors, shares = first.vectors, np.ones(len(first.vectors), np.float32)
     for _ in range(PASSES):
-        scores = own_weight * own + _csls(side(first.means(vectors, shares)) @ others) - less
-        likely, best = (found.cpu().numpy() for found in scores.topk(candidates))
+        scores = own_weight * own + csls(first.means(vectors, shares) @ others.T) - less
+        best = np.argpartition(-scores, candidates - 1, axis=1)[:, :candidates]
+        likely = np.take_along_axis(scores, best, axis=1)
         probable = softmax(SHARPNESS * likely, axis=1)
-        vectors = unit(np.einsum("wc,wcd->wd", probable, second.vectors[best]))
-        shares = expit(SURE * (likely[:, 0] - np.median(likely[:, 0])))
+        vectors = unit(np.einsum("wc,wcd->wd", probable, second.vectors[best]).astype(np.float32))
+        top = likely.max(axis=1)
+        shares = expit(SURE * (top - np.median(top)))
         own_weight *= LESS_OF_OWN
     weights = np.sqrt(first.counts)
     pairs = np.stack([np.repeat(first.numbers, candidates), second.numbers[best.ravel()]], axis=1)
     return pairs, (probable * (weights / weights.mean())[:, None]).ravel().astype(np.float32)
-
-
-def _csls(cosines: Tensor) -> Tensor:
-    """(n, m) cosines -> (n, m) CSLS scores."""
-    rows, columns = (
-        cosines.topk(min(CSLS_NEIGHBOURS, cosines.shape[dim]), dim=dim).values.mean(dim=dim) for dim in (1, 0)
-    )
-    return 2 * cosines - rows[:, None] - columns

@@ -35,6 +35,13 @@ def embed(model: Bag, tokens: list[list[int]], pads: int = 0) -> Tensor:
 
 
 @given(sentences)
+def test_packed_sentences_are_the_same(tokens: list[list[int]]) -> None:
+    rows = [np.asarray(row, np.int32) for row in tokens]
+    for layer in BAG.encode_layers(*pad(rows, CPU)):
+        assert torch.allclose(layer.detach(), embed(BAG, tokens), atol=1e-6)
+
+
+@given(sentences)
 def test_it_is_the_mean_of_the_token_embeddings(tokens: list[list[int]]) -> None:
     table = BAG.tokens.weight.detach().numpy()
     means = np.stack([table[row].mean(axis=0) for row in tokens])
