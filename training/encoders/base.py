@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
 
+import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -137,3 +138,10 @@ def last_states(states: Tensor, mask: Tensor) -> Tensor:
     last = (mask.sum(dim=1) - 1).clamp(min=0)
     out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
     return out
+
+
+def pick_device() -> torch.device:
+    """This process's GPU if there is one, else the CPU."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")

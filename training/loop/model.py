@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
 from torch import nn
 
 from training.encoders.heads import build_head
@@ -54,10 +53,3 @@ def load_model(run: Run, data: Path) -> TwoBranch:
     model = build_model(run.recipe, data, run.tokenizer().get_vocab_size(), width, tuned)
     load_best(run.best_file, model)
     return model.eval()
-
-
-def pick_device() -> torch.device:
-    """This process's GPU if there is one, else the CPU."""
-    if torch.cuda.is_available():
-        return torch.device("cuda", torch.cuda.current_device())
-    return torch.device("cpu")

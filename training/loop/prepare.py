@@ -20,12 +20,12 @@ from training.data.pictures import PictureCollection
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.encoders.base import EncoderSettings
+from training.encoders.base import EncoderSettings, pick_device
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
-from training.loop.model import build_model, pick_device
+from training.loop.model import build_model
 from training.loop.run import BEST, Run
 from training.loop.source import CaptionSource, sampler_of, suppliers_of
 from training.loop.validation import ValidationSet, embed_texts

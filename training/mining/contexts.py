@@ -8,15 +8,17 @@ this begins where too few words have a picture for sentences to find theirs.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, softmax
+from torch import Tensor
 
-from index.encoder.vectors import unit
-from index.vectors.neighbourhoods import csls
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
+from training.encoders.base import pick_device
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -63,15 +65,23 @@ class Contexts:
         rarity: Vectors = np.log(max(1, self.sentences.shape[0]) / self.counts)
         return rarity
 
-    def means(self, vectors: Vectors, shares: Vectors) -> Vectors:
+    def means(self, vectors: Tensor, shares: Tensor) -> Tensor:
         """Unit vectors (words, d) of the contexts of words: what others count by rarity times `shares`."""
-        weights = self.rarity * shares
-        weighted = weights[:, None] * vectors
-        counts = self.counts
-        sums = self.sentences.T @ (self.sentences @ weighted) - counts[:, None] * weighted
-        totals = self.sentences.T @ (self.sentences @ weights) - counts * weights
-        means = sums / np.maximum(totals, 1e-6)[:, None]
-        return unit((means - np.average(means, axis=0, weights=counts)).astype(np.float32))
+        counts = torch.as_tensor(self.counts, device=vectors.device)[:, None]
+        weights = torch.as_tensor(self.rarity, device=vectors.device)[:, None] * shares[:, None]
+        weighted = torch.cat([weights * vectors, weights], dim=1)
+        sentences = self._matrix.to(vectors.device)
+        sums = sentences.T @ (sentences @ weighted) - counts * weighted
+        means = sums[:, :-1] / sums[:, -1:].clamp(min=1e-6)
+        return F.normalize(means - (means * counts).sum(dim=0) / counts.sum())
+
+    @cached_property
+    def _matrix(self) -> Tensor:
+        """The same as `sentences`, for torch."""
+        rows = self.sentences.tocoo()
+        places, ones = torch.from_numpy(np.stack(rows.coords)), torch.from_numpy(rows.data)
+        matrix = torch.sparse_coo_tensor(places, ones, rows.shape, check_invariants=True)
+        return matrix.coalesce()
 
 
 def translations(first: Contexts, second: Contexts) -> tuple[Numbers, Vectors]:
@@ -83,20 +93,29 @@ def translations(first: Contexts, second: Contexts) -> tuple[Numbers, Vectors]:
     candidates = min(CANDIDATES, len(second.vectors))
     if not candidates or not len(first.vectors):
         return np.empty((0, 2), np.int64), np.empty(0, np.float32)
-    own = csls(first.vectors @ second.vectors.T)
-    frequencies = [np.log(side.counts / side.counts.sum()) for side in (first, second)]
-    own_weight, less = 1.0, RARITY_WEIGHT * np.abs(frequencies[0][:, None] - frequencies[1])
-    others = second.means(second.vectors, np.ones(len(second.vectors), np.float32))
-    vectors, shares = first.vectors, np.ones(len(first.vectors), np.float32)
+    on_device = partial(torch.as_tensor, device=pick_device())
+    vectors, second_vectors = on_device(first.vectors), on_device(second.vectors)
+    own = _csls(vectors @ second_vectors.T)
+    frequencies = [on_device(np.log(side.counts / side.counts.sum())) for side in (first, second)]
+    own_weight, less = 1.0, RARITY_WEIGHT * (frequencies[0][:, None] - frequencies[1]).abs()
+    others = second.means(second_vectors, torch.ones_like(frequencies[1])).T
+    shares = torch.ones_like(frequencies[0])
     for _ in range(PASSES):
-        scores = own_weight * own + csls(first.means(vectors, shares) @ others.T) - less
-        best = np.argpartition(-scores, candidates - 1, axis=1)[:, :candidates]
-        likely = np.take_along_axis(scores, best, axis=1)
-        probable = softmax(SHARPNESS * likely, axis=1)
-        vectors = unit(np.einsum("wc,wcd->wd", probable, second.vectors[best]).astype(np.float32))
-        top = likely.max(axis=1)
-        shares = expit(SURE * (top - np.median(top)))
+        scores = own_weight * own + _csls(first.means(vectors, shares) @ others) - less
+        likely, best = scores.topk(candidates)
+        probable = (SHARPNESS * likely).softmax(dim=1)
+        vectors = F.normalize((probable[:, None] @ second_vectors[best])[:, 0])
+        shares = (SURE * (likely[:, 0] - likely[:, 0].quantile(0.5))).sigmoid()
         own_weight *= LESS_OF_OWN
     weights = np.sqrt(first.counts)
-    pairs = np.stack([np.repeat(first.numbers, candidates), second.numbers[best.ravel()]], axis=1)
-    return pairs, (probable * (weights / weights.mean())[:, None]).ravel().astype(np.float32)
+    found, shares_of_found = best.cpu().numpy(), probable.cpu().numpy()
+    pairs = np.stack([np.repeat(first.numbers, candidates), second.numbers[found.ravel()]], axis=1)
+    return pairs, (shares_of_found * (weights / weights.mean())[:, None]).ravel().astype(np.float32)
+
+
+def _csls(cosines: Tensor) -> Tensor:
+    """CSLS scores of all with all, from cosines (n, m): see index.vectors.neighbourhoods."""
+    rows, columns = (
+        cosines.topk(min(CSLS_NEIGHBOURS, cosines.shape[dim]), dim=dim).values.mean(dim=dim) for dim in (1, 0)
+    )
+    return 2 * cosines - rows[:, None] - columns

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from index.vectors.faiss import FLAT_ROWS  # which sets FAISS's BLAS threshold, too
+from training.encoders.base import pick_device
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -28,7 +29,8 @@ class Nearest(Protocol):
 
 def nearest_of(vectors: Vectors, seed: int) -> Nearest:
     """Make vectors (n, d) searchable: on a GPU if there is one."""
-    return AllVectors(vectors, torch.device("cuda")) if torch.cuda.is_available() else Lists(vectors, seed)
+    device = pick_device()
+    return Lists(vectors, seed) if device.type == "cpu" else AllVectors(vectors, device)
 
 
 class AllVectors:

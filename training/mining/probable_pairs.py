@@ -19,8 +19,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from index.encoder.vectors import unit
-from index.vectors.faiss import FLAT_ROWS
-from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, WordTranslations, word_vectors
 
@@ -157,13 +156,8 @@ def _likely(
     cosines, candidates = second.search(real, k)
     asked, place = places(candidates, len(second.vectors))
     sample = real[np.random.default_rng(first.seed).permutation(len(real))[:SAMPLE]]
-    k_of_sample = max(3, round(k * len(sample) / len(real)))
-    crowds = np.concatenate(
-        [
-            neighbourhood_means(second.vectors[part] @ sample.T, k_of_sample)
-            for part in np.array_split(asked, 1 + len(asked) // FLAT_ROWS)
-        ]
-    )
+    k_of_sample = min(max(3, round(k * len(sample) / len(real))), len(sample))
+    crowds = nearest_of(sample, first.seed).search(second.vectors[asked], k_of_sample)[0].mean(axis=1)
     scores = csls_scores(cosines, cosines.mean(axis=1)[:, None], crowds[place[candidates]])
     if translations:
         scores += COVERAGE_WEIGHT * sum(translations.coverage(np.arange(len(real)), candidates))

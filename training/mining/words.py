@@ -8,14 +8,17 @@ sentences have found their translation. Words are compared by their stems: most 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from torch import Tensor
 
 from index.encoder.vectors import unit
+from training.encoders.base import pick_device
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -147,44 +150,40 @@ def align(first: csr_array, second: csr_array, pairs: Numbers, weights: Weights)
     first, second: (sentences, words). pairs: (m, 2) rows of them, weighted. The counts are the geometric
     means of both directions, so that what only one of them believes counts for little.
     """
+    on_device = partial(torch.as_tensor, device=pick_device())
     left, right = first[pairs[:, 0]], second[pairs[:, 1]]
-    heights, widths = np.diff(left.indptr).astype(np.int64), np.diff(right.indptr).astype(np.int64)
-    links = heights * widths
-    pair = np.repeat(np.arange(len(pairs)), links)
-    place = np.arange(len(pair)) - np.repeat(np.cumsum(links) - links, links)
-    # The occurrence of a word that each link starts from, and the one that it ends at.
-    starts, ends = left.indptr[pair] + place // widths[pair], right.indptr[pair] + place % widths[pair]
-    rows, columns = left.indices[starts].astype(np.int64), right.indices[ends].astype(np.int64)
-    kinds, kind = np.unique(rows * second.shape[1] + columns, return_inverse=True)
-    first_words, second_words = np.divmod(kinds, second.shape[1])
-    first_totals = np.bincount(left.indices, np.repeat(weights, heights), minlength=first.shape[1])
-    second_totals = np.bincount(right.indices, np.repeat(weights, widths), minlength=second.shape[1])
-    mass = max(float(weights.sum()), 1e-9)
-    forward = backward = np.ones(len(kinds))
-    chances = np.zeros(len(pair)), np.zeros(len(pair))
-    for _ in range(ROUNDS):
-        ahead = _shares(forward[kind], ends, right.nnz, chances[0]) * weights[pair]
-        back = _shares(backward[kind], starts, left.nnz, chances[1]) * weights[pair]
-        counts = [np.bincount(kind, shares, minlength=len(kinds)) for shares in (ahead, back)]
-        forward = counts[0] / np.maximum(first_totals[first_words], 1e-9)
-        backward = counts[1] / np.maximum(second_totals[second_words], 1e-9)
-        chances = CHANCE * second_totals[columns] / mass, CHANCE * first_totals[rows] / mass
-    both = np.sqrt(counts[0] * counts[1]) - LEAST_COUNT
-    taught = both > 0
-    return Alignment(
-        first_words[taught],
-        second_words[taught],
-        both[taught],
-        first_totals.astype(np.float64),
-        second_totals.astype(np.float64),
+    (left_starts, left_words), (right_starts, right_words) = (
+        (on_device(side.indptr).long(), on_device(side.indices).long()) for side in (left, right)
     )
+    heights, widths, mass = left_starts.diff(), right_starts.diff(), max(float(weights.sum()), 1e-9)
+    links, weighted = heights * widths, on_device(weights)
+    pair = torch.arange(len(pairs), device=links.device).repeat_interleave(links)
+    place = torch.arange(len(pair), device=links.device) - (links.cumsum(0) - links)[pair]
+    # The occurrence of a word that each link starts from, and the one that it ends at.
+    starts, ends = left_starts[pair] + place // widths[pair], right_starts[pair] + place % widths[pair]
+    rows, columns = left_words[starts], right_words[ends]
+    kinds, kind = torch.unique(rows * second.shape[1] + columns, return_inverse=True)
+    first_words, second_words = kinds // second.shape[1], kinds % second.shape[1]
+    first_totals = left_words.bincount(weighted.repeat_interleave(heights), first.shape[1])
+    second_totals = right_words.bincount(weighted.repeat_interleave(widths), second.shape[1])
+    forward = backward = torch.ones(len(kinds), dtype=torch.float64, device=links.device)
+    chances = torch.zeros((2, len(pair)), dtype=torch.float64, device=links.device)
+    for _ in range(ROUNDS):
+        ahead = _shares(forward[kind], ends, right.nnz, chances[0]) * weighted[pair]
+        back = _shares(backward[kind], starts, left.nnz, chances[1]) * weighted[pair]
+        counts = [kind.bincount(shares, len(kinds)) for shares in (ahead, back)]
+        forward = counts[0] / first_totals[first_words].clamp(min=1e-9)
+        backward = counts[1] / second_totals[second_words].clamp(min=1e-9)
+        chances = torch.stack([second_totals[columns], first_totals[rows]]) * (CHANCE / mass)
+    both = (counts[0] * counts[1]).sqrt() - LEAST_COUNT
+    taught = both > 0
+    found = first_words[taught], second_words[taught], both[taught], first_totals, second_totals
+    return Alignment(*(part.cpu().numpy() for part in found))
 
 
-def _shares(values: Weights, owners: Numbers, count: int, chances: Weights) -> Weights:
+def _shares(values: Tensor, owners: Tensor, count: int, chances: Tensor) -> Tensor:
     """Each link's share of all links of its occurrence, of which there are `count`, and chance."""
-    sums = np.bincount(owners, values, minlength=count)
-    shares: Weights = values / (sums[owners] + chances + 1e-12)
-    return shares
+    return values / (owners.bincount(values, count)[owners] + chances + 1e-12)
 
 
 class WordTranslations:
@@ -194,7 +193,7 @@ class WordTranslations:
         """`folds`: of each sentence of `first`, below FOLDS."""
         self.first, self.second, self.folds = first, second, folds
         self._alignments: list[Alignment] = []
-        self._tables: list[NDArray[np.float16]] = []  # the same as matrices, the likelier direction of each
+        self._tables: list[Tensor] = []  # the same as matrices, the likelier direction of each
 
     def learn(self, pairs: Numbers, weights: Weights) -> None:
         """Learn from weighted pairs (m, 2), in place of what was learned before."""
@@ -205,7 +204,7 @@ class WordTranslations:
             table = np.zeros((self.first.size + 1, self.second.size + 1), np.float16)
             table[alignment.first, alignment.second] = np.maximum(alignment.forward, alignment.backward)
             self._alignments.append(alignment)
-            self._tables.append(table)
+            self._tables.append(torch.from_numpy(table).to(pick_device()))
 
     def vectors(self, seed: int) -> Vectors:
         """Unit vectors (n, TRANSLATED_WIDTH) of the translations of the first side's sentences.
@@ -228,15 +227,17 @@ class WordTranslations:
         The mean of a sentence's words by rarity, each as probable as its best translation in the other.
         """
         covered = np.zeros(seconds.shape, np.float32), np.zeros(seconds.shape, np.float32)
+        on_device = partial(torch.as_tensor, device=pick_device())
+        rarities = on_device(self.first.rarity), on_device(self.second.rarity)
         for start in range(0, len(firsts), BLOCK):
             part = slice(start, start + BLOCK)
             for fold, table in enumerate(self._tables):
                 rows = start + np.flatnonzero(self.folds[firsts[part]] == fold)
-                left = self.first.words[firsts[rows]]
-                right = self.second.words[seconds[rows]]
-                likely = table[left[:, None, :, None], right[:, :, None, :]].astype(np.float32)
-                covered[0][rows] = _mean(likely.max(axis=3), self.first.rarity[left][:, None])
-                covered[1][rows] = _mean(likely.max(axis=2), self.second.rarity[right])
+                left = on_device(self.first.words[firsts[rows]])
+                right = on_device(self.second.words[seconds[rows]])
+                likely = table[left[:, None, :, None], right[:, :, None, :]].float()
+                covered[0][rows] = _mean(likely.amax(dim=3), rarities[0][left][:, None]).cpu()
+                covered[1][rows] = _mean(likely.amax(dim=2), rarities[1][right]).cpu()
         return covered
 
 
@@ -251,6 +252,5 @@ def _projection(words: int, seed: int) -> Vectors:
     return draw.standard_normal((words, TRANSLATED_WIDTH), np.float32)
 
 
-def _mean(values: Vectors, weights: Vectors) -> Vectors:
-    means: Vectors = (values * weights).sum(axis=-1) / np.maximum(weights.sum(axis=-1), 1e-6)
-    return means
+def _mean(values: Tensor, weights: Tensor) -> Tensor:
+    return (values * weights).sum(dim=-1) / weights.sum(dim=-1).clamp(min=1e-6)

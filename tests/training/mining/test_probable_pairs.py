@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from training.mining.probable_pairs import FLAT_ROWS, Sentences, halves_to_join, joined, probable_pairs
+from index.vectors.faiss import FLAT_ROWS
+from training.mining.probable_pairs import Sentences, halves_to_join, joined, probable_pairs
 
 Vectors = NDArray[np.float32]
 Tokens = NDArray[np.int32]
