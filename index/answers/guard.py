@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from index.answers.answer import Differs
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
-from index.text.contrasts import Contrast, contrasts
+from index.text.contrasts import MOOD, QUESTION_MARK, Contrast, contrasts
 from index.text.placeables import without_tags
 
 # Of the logs of lengths (evidence.py): one in 1,100 shipped sentences and their translations differ more.
@@ -47,8 +47,10 @@ def with_contrasts(differs: Differs, found: Sequence[Contrast], question: str, a
     if not found:
         return differs
     asked = as_written([word for contrast in found for word in contrast.question], question)
-    # Those of a sentence whose translation the answer is are not in the answer.
+    # Those of a sentence whose translation the answer is are not in the answer, but for marks of a question.
     words = [word for contrast in found for word in contrast.answer if word in answer.lower()]
+    if any(contrast.axis == MOOD and contrast.answer for contrast in found):
+        words += QUESTION_MARK.findall(answer)
     answered = as_written(words, answer)
     return Differs(
         question=tuple(dict.fromkeys([*differs.question, *asked])),

@@ -2,11 +2,13 @@
 
 A language is one file, LANG.toml: what its words say on each axis. An axis has values that exclude each
 other (`side` has left and right), and a value lists the words that say it. `*` stands for any letters of a
-word, `$` after a word for the end of its clause. `negation` is an axis with one value. `ignore` lists phrases
-that say nothing of the kind although they contain such words ("good night", "no problem"), `affirmative`
-words that only look like negations (Czech "neděle", Sunday), `function` words that say nothing by themselves
-(articles, pronouns, "please"), `relation` those of these that differ where both sentences have one (before,
-after), `same` words that mean the same, as far as a sentence matters.
+word, `$` after a word for the end of its clause, `^` before one for the beginning of the text. `negation` is
+an axis with one value; `mood` tells questions and statements where no mark does, and what may be `either`:
+requests and tags ("please", "isn't it"). `ignore` lists phrases that say nothing of the kind although they
+contain such words ("good night", "no problem"), `affirmative` words that only look like negations (Czech
+"neděle", Sunday), `function` words that say nothing by themselves (articles, pronouns, "please"), `relation`
+those of these that differ where both sentences have one (before, after), `same` words that mean the same, as
+far as a sentence matters.
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -29,9 +31,12 @@ from index.text.number_words import may_have_number, numbers_in
 
 NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
 ASKED, EXCHANGED, ADDED = "asked", "exchanged", "added"
+MOOD, QUESTION, STATEMENT, EITHER, MAY = "mood", "question", "statement", "either", "may"
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 SAME = "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
+QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]")
+STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
@@ -57,6 +62,13 @@ class Contrast:
     answer: tuple[str, ...] = field(default=())
 
 
+class Axis(NamedTuple):
+    """A pattern that finds the words of an axis, and its values: group n finds those of value number n."""
+
+    pattern: re.Pattern[str]
+    values: Sequence[str]
+
+
 @cache
 def known_languages() -> frozenset[str]:
     """The languages whose contrasts are known."""
@@ -68,24 +80,27 @@ def contrasts(
 ) -> list[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
-    A negation that only one of them has is a contrast, and so is "when" within one language. On other axes
+    A negation that only one of them has is a contrast, and so is "when" within one language, and a statement
+    beside a question ("you can go home", "can you go home?") unless that may be a request. On other axes
     each must say what the other does not: "a man and a woman" does not exclude "a man". Most
     languages name who does something before whom it is done to, so that another order is a contrast ("the man
     sees the woman"), even where it is but a passive. Within any one language other words are a contrast, too,
     unless they are the `same`: exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are
     the same words in other places or forms.
-    Of languages without a file only exchanges of longer words, places and forms are known.
+    Of languages without a file only exchanges of longer words, places and forms are known, and the marks of
+    questions and statements.
     """
-    found = []
-    if {source, target} <= known_languages():
-        asked, answered = said(question, source), said(answer, target)
-        found = [
-            Contrast(axis, _words(asked.get(axis, {})), _words(answered.get(axis, {})))
-            for axis in sorted({*asked, *answered})
-            if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
-            # "must not" and "cannot" forbid alike.
-            and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
-        ]
+    known = {source, target} <= known_languages()
+    asked, answered = said(question, source), said(answer, target)
+    found = [
+        Contrast(axis, _words(asked.get(axis, {})), _words(answered.get(axis, {})))
+        for axis in (sorted({*asked, *answered}) if known else [MOOD])
+        if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
+        # "must not" and "cannot" forbid alike.
+        and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
+        and not (axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)))
+    ]
+    if known:
         found += [
             Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
             for axis in ROLES
@@ -132,7 +147,7 @@ def _count_of_numbers(text: str, language: str) -> int:
 
 def _relates(word: str, language: str) -> bool:
     """Whether a function word, such as a preposition, says how things are to each other."""
-    return language in known_languages() and _head(word) in _lexicon(language).relation
+    return _head(word) in _lexicon(language).relation
 
 
 @lru_cache(WORDS_CACHED)
@@ -245,8 +260,6 @@ def _synonyms(one: str, other: str, language: str) -> bool:
 @lru_cache(WORDS_CACHED)
 def _meanings(word: str, language: str) -> frozenset[int]:
     """The numbers of the lists of words that mean the same in which a word is."""
-    if language not in known_languages():
-        return frozenset()
     lists = _lexicon(language).same
     return frozenset(number for number, pattern in enumerate(lists) if pattern.fullmatch(word))
 
@@ -286,6 +299,13 @@ def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool)
     return bool(asked - answered) and bool(answered - asked)
 
 
+def _may_request(asked: Said, answered: Said) -> bool:
+    """Whether what is asked may be a request ("can I have water?"): a statement says no "can" of it."""
+    return (
+        QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ()) and MAY not in answered.get(DUTY, ())
+    )
+
+
 def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
     """Whether values that both say come in another order."""
     return [value for value in asked if value in answered] != [value for value in answered if value in asked]
@@ -297,10 +317,14 @@ def _words(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 @lru_cache(TEXTS_CACHED)
 def said(text: str, language: str) -> Said:
-    """What a text says on each axis, with the words that say it, lower-cased."""
-    found: dict[str, dict[str, list[str]]] = {}
-    lexicon = _lexicon(language)
-    for clause in _clauses(text, language):
+    """What a text says on each axis, with the words that say it, lower-cased.
+
+    Of languages without a file the mood alone is known.
+    """
+    lexicon, clauses = _lexicon(language), _clauses(text, language)
+    mood = _mood(text, language, "".join(clauses).replace("  ", " "))
+    found: dict[str, dict[str, list[str]]] = {MOOD: mood} if mood else {}
+    for clause in clauses:
         begins = clause.split() if has_spaces(language) else clause
         begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
         rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
@@ -310,6 +334,22 @@ def said(text: str, language: str) -> Said:
                 value = values[match.lastindex or 0]
                 found.setdefault(axis, {}).setdefault(value, []).append(match.group())
     return found
+
+
+def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
+    """Whether a text asks or states, with what says so; {} if it may be either, and where nothing tells."""
+    pattern, values = _lexicon(language).mood
+    told: dict[str, list[str]] = {}
+    for match in pattern.finditer(clauses):
+        told.setdefault(values[match.lastindex or 0], []).append(match.group())
+    if EITHER in told:
+        return {}
+    if marks := QUESTION_MARK.findall(text.replace(";", "?") if language == "el" else text):
+        return {QUESTION: marks}
+    ended = STATEMENT_END.search(text) is not None
+    if QUESTION in told:  # a full stop is typed after "where does it hurt", too
+        return {} if ended else {QUESTION: told[QUESTION]}
+    return {STATEMENT: []} if ended or STATEMENT in told else {}
 
 
 @lru_cache(WORDS_CACHED)
@@ -340,13 +380,14 @@ class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
     and of each list of words that mean the same; the function words, and those of them that are relations.
 
-    Group n + 1 of the pattern of an axis finds the value number n that stands beside it. `begins`: of each
-    axis, and of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
+    `mood` is an axis of the whole text, the others are of its clauses. `begins`: of each of these axes, and
+    of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
     """
 
     ignored: re.Pattern[str]
     affirmative: re.Pattern[str]
-    axes: Mapping[str, tuple[re.Pattern[str], Sequence[str]]]
+    axes: Mapping[str, Axis]
+    mood: Axis
     function: frozenset[str]
     relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
@@ -355,29 +396,36 @@ class Lexicon(NamedTuple):
 
 @cache
 def _lexicon(language: str) -> Lexicon:
-    axes = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
+    """The file of a language, or one that lists nothing."""
+    path = Path(__file__).with_name(f"{language}.toml")
+    axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
-    ignored, affirmative = (_pattern(values, language)[0] for values in not_said.values())
-    function, relation = (frozenset(axes.pop(name)) for name in (FUNCTION, RELATION))
+    ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
+    function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
     same = [
         re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in synonyms.split()))
-        for synonyms in axes.pop(SAME)
+        for synonyms in axes.pop(SAME, ())
     ]
-    axes[NEGATION] = {NEGATION: axes[NEGATION]}
+    mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
+    axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
-    return Lexicon(ignored, affirmative, patterns, function, relation, same, begins)
+    return Lexicon(ignored, affirmative, patterns, mood, function, relation, same, begins)
 
 
-def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pattern[str], Sequence[str]]:
+def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
     """A pattern that finds the phrases of each value, the longest of overlapping ones; its groups' values."""
     phrases = [(phrase, value) for value, phrases in values.items() for phrase in phrases]
     phrases.sort(key=lambda pair: -len(pair[0]))
-    parts = [re.escape(phrase.removesuffix("$")).replace(r"\*", "[^ ]*") for phrase, _ in phrases]
+    bare = [phrase.removeprefix("^").removesuffix("$") for phrase, _ in phrases]
+    starts = ["(?<=^ )" if phrase.startswith("^") else "" for phrase, _ in phrases]
+    parts = [
+        start + re.escape(part).replace(r"\*", "[^ ]*") for start, part in zip(starts, bare, strict=True)
+    ]
     ends = ["(?= $)" if phrase.endswith("$") else "" for phrase, _ in phrases]
     joined = "|".join(f"({part}){end}" for part, end in zip(parts, ends, strict=True))
     pattern = f"(?:{joined})" if not has_spaces(language) else f"(?<= )(?:{joined})(?= )"
-    return re.compile(pattern), ["", *(value for _, value in phrases)]
+    return Axis(re.compile(pattern), ["", *(value for _, value in phrases)])
 
 
 def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Pattern[str]:

@@ -24,6 +24,7 @@ PHRASES = {
     "Give the baby some tea with honey.": "Geben Sie dem Baby etwas Tee mit Honig.",
     "I am at home.": "Ich bin zu Hause.",
     "Fire!": "Feuer!",
+    "Does your child have a fever?": "Hat Ihr Kind Fieber?",
 }
 OPPOSITES = {
     "The shop is open on Monday.": "The shop is closed on Monday.",
@@ -32,6 +33,8 @@ OPPOSITES = {
     "Take one tablet after meals.": "Take one tablet before meals.",
     "Open the valve.": "Do not open the valve.",
     "Take two tablets before meals.": "Take one tablet before meals.",
+    "Your child has a fever.": "Does your child have a fever?",
+    "your child has a fever": "Does your child have a fever?",
 }
 OTHER_WORDS = {
     "Is the pain in your left shoulder?": "Is the pain in your left arm?",
@@ -90,6 +93,9 @@ def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> 
     found = answer_of(translators[0], "The shop is open on Monday.", "The shop is closed on Monday.")
     assert found.differs is not None
     assert "open" in found.differs.question
+    found = answer_of(translators[0], "Your child has a fever.", "Does your child have a fever?")
+    assert found.differs is not None
+    assert "?" in found.differs.answer
     question = "Quiet hours are until midnight."
     found = answer_of(translators[0], question, OTHER_WORDS[question])
     assert found.differs is not None
@@ -102,6 +108,7 @@ def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> 
         ("Take one tablet before each meal.", "Take one tablet before meals."),
         ("You can give the child milk.", "You may give the child milk."),
         ("Please press the button twice.", "Press the button twice."),
+        ("does your child have fever", "Does your child have a fever?"),
     ],
 )
 def test_what_means_the_same_gets_the_approved_sentence(

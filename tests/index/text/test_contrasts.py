@@ -175,6 +175,52 @@ def test_who_does_something_to_whom_is_seen_in_another_language(target: str, sam
     assert axes(question, "en", other, target) == ["order"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "language", "question"),
+    [
+        ("The child has a fever.", "en", "Does your child have a fever?"),
+        ("You can go home.", "en", "Can you go home?"),
+        ("the child has a fever", "en", "has the child a fever"),
+        ("Das Kind hat Fieber.", "de", "Hat das Kind Fieber?"),
+        ("ich bin schwanger", "de", "bin ich schwanger"),
+        ("Çocuğun ateşi var.", "tr", "Çocuğun ateşi var mı?"),
+        ("çocuğun ateşi var", "tr", "çocuğun ateşi var mı"),
+        ("孩子发烧了。", "zh", "孩子发烧了吗？"),
+        ("الطفل عنده حمى.", "ar", "هل الطفل عنده حمى؟"),
+        ("Máte horečku.", "cs", "Máte horečku?"),
+        ("बच्चे को बुखार है।", "hi", "क्या बच्चे को बुखार है?"),
+        ("Πονάει.", "el", "Πονάει;"),
+        ("Il bambino ha la febbre.", "it", "Il bambino ha la febbre?"),
+    ],
+)
+def test_a_statement_is_no_question(statement: str, language: str, question: str) -> None:
+    assert "mood" in axes(statement, language, question, language)
+    assert "mood" in axes(statement, language, "Does the child have a fever?", "en")
+    assert "mood" not in axes(question, language, "Does the child have a fever?", "en")
+
+
+@pytest.mark.parametrize(
+    ("one", "language", "other"),
+    [
+        ("where does it hurt", "en", "Where does it hurt?"),
+        ("Where does it hurt.", "en", "Where does it hurt?"),
+        ("Can I have water?", "en", "I would like water."),
+        ("Please open the door.", "en", "Can you open the door?"),
+        ("Tell me where it hurts.", "en", "Where does it hurt?"),
+        ("It's cold, isn't it?", "en", "It's cold."),
+        ("Kapıyı açar mısınız?", "tr", "Kapıyı açın."),
+        ("Pourriez-vous ouvrir la porte ?", "fr", "Ouvrez la porte."),
+        ("Könnten Sie die Tür öffnen?", "de", "Öffnen Sie bitte die Tür."),
+        ("能给我水吗？", "zh", "我要水。"),
+        ("vai piovere", "it", "Vai piovere?"),
+    ],
+)
+def test_a_request_is_either(one: str, language: str, other: str) -> None:
+    """And so is what no mark and no word tells."""
+    assert "mood" not in axes(one, language, other, language)
+    assert "mood" not in axes(other, language, one, language)
+
+
 def test_the_words_that_differ_are_named() -> None:
     found = contrasts("The shop is open.", "en", "Das Geschäft ist geschlossen.", "de")
     assert [(contrast.question, contrast.answer) for contrast in found] == [(("open",), ("geschlossen",))]
