@@ -1,5 +1,6 @@
 """Suggestions: the pictures whose captions would help most."""
 
+import heapq
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -74,13 +75,16 @@ def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list
     covered: NDArray[np.float32] = (
         cosines[captioned].max(axis=0) if len(captioned) else np.zeros(len(cosines), np.float32)
     )
-    available = np.ones(len(cosines), bool)
-    available[list(captioned)] = False
+    # A picture gains less the more is covered, so that only gains that may be the greatest are computed anew.
+    taken = set(captioned)
+    gains = [(-np.inf, row) for row in range(len(cosines)) if row not in taken]
     chosen: list[int] = []
-    for _ in range(min(count, int(available.sum()))):
-        gains = np.maximum(cosines - covered, 0).sum(axis=1)
-        picture = int(np.argmax(np.where(available, gains, -1)))
+    while gains and len(chosen) < count:
+        picture = heapq.heappop(gains)[1]
+        gain = float(np.maximum(cosines[picture] - covered, 0).sum())
+        if gains and (-gain, picture) > gains[0]:
+            heapq.heappush(gains, (-gain, picture))
+            continue
         chosen.append(picture)
-        available[picture] = False
         covered = np.maximum(covered, cosines[picture])
     return chosen
