@@ -127,7 +127,3 @@ def test_a_word_that_the_index_does_not_know_is_compared_by_its_tokens(
     found = differs(translator, words, f"{text[:-1]} zzzz.", answer)
     assert set(found.question) <= {"zzzz"}
     assert found.answer == ()
-
-
-def test_nothing_to_compare(translator: Translator) -> None:
-    assert all(answer.differs == Differs() for answer in translator.sentences(["?"], "en", "de", 3)[0])

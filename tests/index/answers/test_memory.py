@@ -123,15 +123,6 @@ def test_all_targets_of_a_source_come_first(memory: Path) -> None:
     assert len(ask(memory, ENGLISH[0], k=1)) == 1
 
 
-def test_scores_of_the_memory_are_those_of_search(memory: Path) -> None:
-    translator = Translator.open(memory)
-    answers = translator.sentences([ENGLISH[3]], "en", "de", 10)[0]
-    (exact,) = translator.remember([ENGLISH[3]], "en", "de")[0]
-    (found,) = [answer for answer in answers if answer.id == exact.id]
-    assert (exact.match, found.match) == ("exact", "exact")
-    assert found.score == pytest.approx(exact.score, abs=1e-4)
-
-
 @pytest.mark.parametrize("suffix", ["tsv", "tmx"])
 def test_an_export_builds_the_same_memory_again(
     memory: Path, bundle: Bundle, tmp_path: Path, suffix: str

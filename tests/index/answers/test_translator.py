@@ -79,12 +79,6 @@ def test_words_are_translated(translator: Translator, source: str, target: str) 
     assert np.mean(right) > 0.85
 
 
-def test_ids_are_the_lines_of_the_corpus(translator: Translator, lines: dict[str, list[str]]) -> None:
-    for matches in translator.sentences(lines["en"][:20], "en", "de", k=3):
-        for match in matches:
-            assert lines["de"][int(match.id.removeprefix("de:")) - 1] == match.text
-
-
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -> None:

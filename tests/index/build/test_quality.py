@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from index.answers.candidates import nearest, ranked
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.build.calibration import FULL, Indexes, aligned
+from index.build.calibration import FULL, Indexes
 from index.build.quality import calibrate
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle, open_index_encoder
@@ -60,20 +58,6 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
         assert entry.n == 600
         assert entry.ece is not None
         assert entry.ece < 0.15
-
-
-def test_r10_is_how_often_one_of_ten_answers_is_right(index: Path, manifest: IndexManifest) -> None:
-    translator, indexes = Translator.open(index), opened(index)
-    source, target = indexes.sentences["en"], indexes.sentences["de"]
-    rows, answers = aligned(indexes, ("en", "de"), 600, np.random.default_rng(1))
-    vectors = source.vectors.reconstruct(rows)
-    cosines, neighbours = nearest(target.vectors, vectors, 10)
-    table = ranked(cosines, neighbours, target.means_from("en")[neighbours], 10)
-    right = [
-        bool(set(table["row"][places].tolist()) & set(own))
-        for places, own in zip(table.by_question(), answers, strict=True)
-    ]
-    assert np.mean(right) == pytest.approx(translator.manifest.quality["en-de"].r10)
 
 
 def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest) -> None:

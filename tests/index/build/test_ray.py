@@ -156,15 +156,6 @@ def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detec
     assert setup.worker().encode("en", ["A dog."], False).foreign == [False]
 
 
-def test_the_error_of_a_worker_is_passed_on(encoders: RayPool) -> None:
-    with pytest.raises(PassepartoutError, match=r"^too bad$"):
-        encoders.result(encoders.submit(_refuse))
-
-
-def _refuse() -> None:
-    raise PassepartoutError("too bad")
-
-
 @pytest.mark.parametrize(
     ("address", "told"),
     [

@@ -91,14 +91,6 @@ def test_build_refuses_in_one_line_with_exit_2(
     assert not Path("index/CURRENT").exists()
 
 
-def test_info_is_a_few_lines(index_dir: Path, capsys: Capture) -> None:
-    assert run(["index", "info", str(index_dir)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5 + 1
-    assert lines[0].startswith("en: ")
-    assert lines[-1].endswith("encoder tiny@1, confidence: encoder")
-
-
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:
     version = (index_dir / "CURRENT").read_text().strip()
     assert run(["index", "verify", str(index_dir)]) == 0

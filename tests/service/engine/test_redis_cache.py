@@ -3,10 +3,8 @@
 import asyncio
 import hmac
 import json
-import socket
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -203,35 +201,6 @@ def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
     said = [record.getMessage() for record in caplog.records]
     assert said[0].endswith("answering without the cache")
     assert said[1] == "Redis answers again"
-
-
-@pytest.fixture(
-    params=[b"HTTP/1.1 200 OK\r\n\r\n", b"$99999999999\r\n", b"*2\r\n$1\r\n", b"\x00\xff\x00", b""]
-)
-def impostor(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a server that answers everything with a few bytes that are no Redis."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def answer() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.recv(4096)
-                connection.sendall(request.param)
-
-    thread = threading.Thread(target=answer)
-    thread.start()
-    yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-    thread.join()
-
-
-def test_another_server_at_the_address_is_ignored(impostor: str) -> None:
-    using(impostor, costs_little)
 
 
 @pytest.mark.parametrize("secret", ["right", "wrong"])

@@ -1,44 +1,16 @@
 """Nothing of a user's text reaches a log line, and hostile text is answered or refused, quickly."""
 
 import json
-import time
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx2
 import pytest
 
-from tests.service.conftest import ClientFactory
 from tests.service.server import serving, translate
 
 SECRET = "xyzzy-secret"
 FORGED = f'{SECRET}\r\n{{"level": "error", "message": "forged"}}\u2028\x1b[31m'
-HOSTILE = [
-    "A dog\0 runs.",
-    "\u202e\u2066A dog\u2069 runs.\u202c",
-    "👩\u200d👩\u200d👧\u200d👦" * 90,
-    "e" + "\u0301" * 999,
-    "x" * 1000,
-    "A\u00a0dog\u2003runs\u3000.\ufeff",
-    "Aあア漢한กБΩאبदাਅஅമ𐎠𓀀𝔸ꙮ" * 30,
-    "\ue000\U000f0000\u0378 dog",  # private and unassigned
-    "<script>alert(1)</script> dog ' OR 1=1 -- {0} %s ${HOME} ../../etc/passwd",
-    "0123456789" * 100,
-]
-
-
-def test_hostile_text_is_answered_soon_and_with_numbers(make_client: ClientFactory) -> None:
-    client = make_client(cache_bytes=0)
-    for text in HOSTILE:
-        request = {"text": text, "source": "en", "target": ["de", "ar"], "k": 3, "min_confidence": 0}
-        client.post("/translate/sentence", json=request)
-        started = time.process_time()
-        answer = client.post("/translate/sentence", json=request)
-        assert time.process_time() - started < 0.5  # ten times what one of them gets: 50 ms
-        assert (answer.status_code, "NaN" in answer.text) == (200, False)
-        (result,) = answer.json()["results"]
-        assert result["text"] == text
-        assert all(len(found) == 3 for found in result["translations"].values())
 
 
 def test_no_text_of_a_user_reaches_the_log_and_none_makes_a_line(

@@ -289,17 +289,6 @@ def test_if_no_answer_is_likely_enough_the_page_says_what_to_do(page: Page) -> N
     expect(page.locator("[data-code=de] .answer")).to_have_count(3)
 
 
-def test_waiting_is_shown(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/translate/sentence", lambda route: held.append(route))
-    ask(page)
-    expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
-    expect(page.locator("#answers")).to_contain_text("Searching")
-    held[0].continue_()
-    expect(page.locator("#answered")).to_have_attribute("aria-busy", "false")
-    expect(page.locator(".answer").first).to_be_visible()
-
-
 def test_only_the_last_question_is_answered(page: Page) -> None:
     held: list[Route] = []
     page.route("**/translate/sentence", lambda route: held.append(route))

@@ -150,20 +150,6 @@ def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Re
     queue.close()
 
 
-@pytest.mark.parametrize("field", ["created_at", "timeout", "status", "retry_intervals", "data"])
-def test_a_damaged_record_is_no_job_and_the_others_are_listed(
-    redis: RedisServer, connection: Redis, field: str
-) -> None:
-    queue = JobQueue(redis.url)
-    good, bad = (queue.submit(spec(action="gc")) for _ in range(2))
-    connection.hset(f"rq:job:{bad.id}", field, b"\xff\x00")
-    connection.hset(f"passepartout:job:{good.id}", "event", "{")
-    assert queue.find(bad.id) is None
-    assert [one.id for one in queue.latest()] == [good.id]
-    assert queue.cancel(bad.id) is None
-    queue.close()
-
-
 def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Record, place: Settings) -> None:
     content = b"English;Deutsch\nA wolf.;Ein Wolf.\nalone\n"
     own = upload(place, content, format="csv", name="my list.csv", columns="en=English,de=Deutsch")

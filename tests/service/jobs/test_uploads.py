@@ -14,7 +14,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.errors import UsageError
-from index.storage.versions import versions
 from service import limits
 from service.jobs.spool import ABANDONED_SECONDS, Spool
 from tests.damage import longest_file
@@ -63,15 +62,6 @@ def kept(tmp_path: Path) -> Path:
 def chunks(count: int) -> Iterator[bytes]:
     for _ in range(count):
         yield b"x" * 100
-
-
-def test_of_many_versions_the_latest_are_listed(
-    make_client: ClientFactory, redis: RedisServer, index_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each change makes one."""
-    client = make_client(admin_keys=ADMINS, jobs_url=redis.url, index=index_dir)
-    monkeypatch.setattr("service.api.admin.versions", lambda index: 150 * versions(index))
-    assert len(client.get("/admin/versions", headers=HEADERS).json()["versions"]) == 100
 
 
 def test_a_file_is_kept_under_a_generated_name(client: TestClient, kept: Path) -> None:

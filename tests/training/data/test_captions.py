@@ -119,14 +119,6 @@ def test_only_the_kinds_asked_for_count(tmp_path: Path, pictures: str) -> None:
     )
 
 
-def test_only_the_split_asked_for_is_read(tmp_path: Path) -> None:
-    splits = {name: ("train", "dev", "test", "benchmark")[i % 4] for i, name in enumerate(NAMES)}
-    write(tmp_path, {"en": full("en")}, splits)
-    for split in ("train", "dev"):
-        found = load_split(tmp_path, split, settings("en"))
-        assert set(map(file_of, found.pictures)) == {name for name in NAMES if splits[name] == split}
-
-
 def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, {"en": full("en")})
     with pytest.raises(DataError, match="no picture has captions in the recipe's languages and kinds"):

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from index.errors import DataError
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PixelScale
 from training.data.pictures import PictureArchive
-from training.data.whitening import fit_whitening
 
 ROWS = np.asarray([7, 2, 11])
 
@@ -38,13 +37,6 @@ def test_drawn_views_are_different_views_of_the_picture(count: int) -> None:
         ]
         assert all(len(found) == 1 for found in numbers), "each is one view of the picture itself"
         assert len({found[0] for found in numbers}) == count, "no view comes twice"
-
-
-def test_views_are_whitened_before_their_mean_is_taken() -> None:
-    seen = features()
-    found = fit_whitening(seen.reshape(-1, 6), 3, 1.0, seed=0)
-    plain = FixedFeatures(seen, count=1, average=True, space=found).plain(ROWS)
-    assert np.allclose(plain.numpy(), found(seen[:, ROWS]).mean(axis=0), atol=1e-6)
 
 
 @pytest.fixture

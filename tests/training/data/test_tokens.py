@@ -103,10 +103,6 @@ def test_a_text_without_tokens_is_unknown(text: str) -> None:
     assert tokenize(TRANSFORMER, [text])[0].tolist() == [SEQUENCE_ID]
 
 
-def test_letters_never_seen_are_unknown() -> None:
-    assert UNKNOWN_ID in tokenize(BAG, ["ж"])[0]
-
-
 def test_long_texts_are_cut() -> None:
     rows = tokenize(TRANSFORMER, ["dog runs " * 100, "dog"])
     assert len(rows[0]) == LONGEST

@@ -15,12 +15,6 @@ def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:
     assert set(found) == {"en", "de", "zh"}
 
 
-def test_words_stand_in_order_of_their_number_then_of_the_alphabet(tmp_path: Path) -> None:
-    captions = (Caption(0, "en", "b a c " * 3 + "c"),)
-    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, ("en",), tmp_path / "words")
-    assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "c\t4\na\t3\nb\t3\n"
-
-
 def test_words_quoted_from_another_language_are_not_listed(tmp_path: Path) -> None:
     data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "boy hotel " * 40), Caption(0, "de", "boy " * 3)))
     texts = {"de": ["junge hotel"] * 40}

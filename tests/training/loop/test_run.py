@@ -16,13 +16,6 @@ def test_a_new_run_keeps_its_recipe_with_the_overrides(tmp_path: Path) -> None:
     assert open_run(run.folder).recipe.sha256 == given.sha256
 
 
-@pytest.mark.parametrize("resume", [True, False])
-def test_an_empty_folder_will_do(tmp_path: Path, resume: bool) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    assert create_run(folder, recipe(BAG, tmp_path), resume=resume).folder == folder
-
-
 @pytest.mark.parametrize("damage", ["", "{", "{}", '{"objectives": {"spam": {}}}', "\x00"])
 def test_a_damaged_recipe_is_named(tmp_path: Path, damage: str) -> None:
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)

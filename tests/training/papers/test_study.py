@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from passepartout import run
 from tests.training.papers.conftest import TINY
-from training.papers.study import Claims, Study, papers, read_claims, spread
+from training.papers.study import Claims, Study, papers, read_claims
 
 Capture = pytest.CaptureFixture[str]
 SYSTEM = "globetrotter-mini"
@@ -79,12 +78,6 @@ def test_the_share_of_a_ceiling(tmp_path: Path) -> None:
     study.write_report("One", "the command")
     report = (tmp_path / "report.md").read_text("utf-8")
     assert re.search(r"^\| best \| 2 \| 15.0 ± 7.1 \| 60.0 ± 28.3 \|$", report, re.MULTILINE)
-
-
-def test_spread_is_the_sample_deviation() -> None:
-    assert spread([1.0, 2.0, 4.0]) == f"2.3 ± {np.sqrt(7 / 3):.1f}"
-    assert spread([1.0]) == "1.0"
-    assert spread([]) == "–"
 
 
 @pytest.mark.parametrize(

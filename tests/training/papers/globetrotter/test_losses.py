@@ -4,11 +4,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
 from tests.training.step_batches import batch, pairs_by_hand, rows, step_of
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
-from training.papers.globetrotter.losses import Cloze, ClozeHead, Paired, VisualContrastive, mask_tokens
+from training.papers.globetrotter.losses import Cloze, Paired, VisualContrastive, mask_tokens
 
 TEXT = rows(2, 2, 0)
 
@@ -25,19 +24,6 @@ def test_a_batch_where_nothing_is_hidden_gives_0_and_no_nan() -> None:
     found = Cloze()(step_of(TEXT, cloze=(logits, torch.zeros(0, dtype=torch.int64))))
     found.backward()  # type: ignore[no-untyped-call]
     assert found.item() == 0
-
-
-def test_the_cloze_head_shares_the_token_embeddings() -> None:
-    tokens = nn.Embedding(30, 8)
-    head = ClozeHead(tokens)
-    states = torch.randn(6, 8)
-    logits = head(states)
-    assert logits.shape == (6, 30)
-    assert head.tokens.weight is tokens.weight
-    with torch.no_grad():
-        tokens.weight[7] *= 2
-        assert not torch.allclose(head(states)[:, 7], logits[:, 7])
-        assert torch.allclose(head(states)[:, 8], logits[:, 8])
 
 
 VOCABULARY = 1000

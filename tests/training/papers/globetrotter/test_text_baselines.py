@@ -7,14 +7,9 @@ import pytest
 
 from index.encoder.text_encoder import TextEncoder
 from tests.training.papers.conftest import TINY
-from tests.training.tiny import LANGUAGES
-from training.data.tokens import pad, tokenize
 from training.export.bundle import export_run
-from training.loop.model import load_model
-from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
-from training.papers.globetrotter.sigurdsson import Adapted
 from training.recipes.recipe import Recipe, load_recipe
 
 OWN = ('data.languages=["en","de","pt"]', "text.max_tokens=24", "optimiser.epochs=2")
@@ -42,22 +37,3 @@ def test_it_becomes_an_encoder_like_any_other(run: Run, data: Path, tmp_path: Pa
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert encoder.word_vectors(["ball"], "en").shape == (1, bundle.manifest.dimension)
     assert len({tuple(row) for row in vectors.round(4).tolist()}) > 1
-
-
-def losses(run: Run) -> set[str]:
-    first = run.log_file.read_text("utf-8").splitlines()[0]
-    return {name for name in run.recipe.objectives if f'"{name}"' in first}
-
-
-@pytest.mark.parametrize("run", ["sigurdsson"], indirect=True)
-def test_sigurdssons_languages_are_identified_from_their_tokens(run: Run, data: Path) -> None:
-    assert losses(run) == {"cross_modal", "orthogonality"}
-    text = load_model(run, data).text
-    assert isinstance(text, Adapted)
-    captions = training_captions(run, data).captions
-    ids, mask = pad(
-        tokenize(run.tokenizer(), [caption.text for caption in captions]), text.identifier.log_p.device
-    )
-    told = [LANGUAGES[place] for place in text.identifier(ids, mask).tolist()]
-    right = np.mean([one == caption.language for one, caption in zip(told, captions, strict=True)])
-    assert right > 0.95

@@ -46,10 +46,6 @@ def test_padding_changes_nothing(model: Transformer, tokens: list[list[int]], pa
     assert torch.allclose(embed(model, tokens, pads), embed(model, tokens), atol=1e-5)
 
 
-def test_the_order_of_words_matters() -> None:
-    assert (embed(MASKED, [[5, 6, 7]]) - embed(MASKED, [[7, 6, 5]])).abs().max() > 1e-3
-
-
 def test_pooling_reads_the_first_state_or_the_mean_of_the_tokens() -> None:
     ids, mask = pad(rows([[5, 6, 7], [8]]), CPU)
     with torch.no_grad():

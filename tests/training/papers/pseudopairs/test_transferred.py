@@ -16,7 +16,6 @@ from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
 from training.papers.pseudopairs.transferred import nearest, transferred
-from training.recipes.recipe import load_recipe
 
 # What differs from the tiny bag: Kádár et al.'s encoder, losses and picture branch.
 GRU = (
@@ -93,16 +92,6 @@ def test_a_resumed_run_finds_the_same(tuned: Run, data: Path) -> None:
     assert isinstance(drawn[0], tuple)
     assert isinstance(drawn[1], tuple)
     assert torch.equal(drawn[0][0][0], drawn[1][0][0])
-
-
-def test_the_papers_recipe_pretrains_in_its_stage_alone() -> None:
-    whole = load_recipe("pseudopairs-small")
-    (before,) = whole.staged()
-    start = load_recipe("pseudopairs-start-small")
-    assert (before.schedule, before.text) == (start.schedule, start.text)
-    assert before.objectives.keys() == {*start.objectives, "transferred_hinge"}
-    assert not whole.schedule.pretraining
-    assert set(whole.objectives) == {"hinge", "transferred_hinge"}
 
 
 def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:

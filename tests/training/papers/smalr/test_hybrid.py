@@ -6,7 +6,7 @@ import torch
 
 from tests.training.papers.sentences import spoken
 from training.papers.mule.word_vectors import principal
-from training.papers.smalr.hybrid import Hybrid, HybridSettings, frequent, hybrid_tables
+from training.papers.smalr.hybrid import Hybrid, HybridSettings, hybrid_tables
 from training.papers.smalr.latent import Assignment
 
 VOCABULARY, SPECIAL = 12, 4
@@ -38,14 +38,6 @@ def encoder(found: HybridSettings) -> Hybrid:
     sentences = [np.asarray([4, 5, 6], np.int32), np.asarray([9, 10, 11], np.int32)]
     model.identifier.fit(spoken(sentences, [0, 1]))
     return model.eval()
-
-
-def test_the_most_frequent_words_are_kept() -> None:
-    kept, others = frequent(COUNTS[:, 0], 2)
-    assert kept.tolist() == [5, 4]
-    assert sorted(others.tolist()) == [6, 7, 8]
-    assert len(frequent(COUNTS[:, 1], None)[0]) == 5
-    assert len(frequent(COUNTS[:, 1], 0)[0]) == 0
 
 
 def test_kept_words_have_their_own_vectors_others_share_and_unused_latent_tokens_go() -> None:

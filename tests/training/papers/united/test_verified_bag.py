@@ -99,15 +99,6 @@ def test_apart_a_token_has_an_embedding_in_each_language() -> None:
     assert torch.allclose(found, torch.stack([first.mean(dim=0), second.mean(dim=0)]), atol=1e-7)
 
 
-def test_apart_one_language_learns_nothing_for_another() -> None:
-    model = apart()
-    ids, mask = pad([np.array([5, 20], np.int32)], torch.device("cpu"))
-    model(ids, mask).sum().backward()
-    assert model.tokens.weight.grad is not None
-    assert model.tokens.weight.grad[:TOKENS].any()
-    assert not model.tokens.weight.grad[TOKENS:].any()
-
-
 def test_shared_tokens_have_one_embedding_for_both_languages() -> None:
     model = apart()
     model.rows[20] = 20
