@@ -72,13 +72,10 @@ def test_what_is_no_array_is_refused(tmp_path: Path, content: bytes) -> None:
         read_array(tmp_path / "x.npy", (1,))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [pa.array([1, 2]), pa.array(["dog", None]), pa.array([b"dog", b"\xff"]).cast(pa.binary())],
-    ids=["numbers", "nothing", "bytes"],
-)
-def test_words_that_are_none_are_refused(tmp_path: Path, words: pa.Array) -> None:
+@pytest.mark.parametrize("given", [[1, 2], ["dog", None], [b"dog", b"\xff"]])
+def test_words_that_are_none_are_refused(tmp_path: Path, given: list[object]) -> None:
     """As whoever can sign an index may write them."""
+    words = pa.array(given)
     if words.type == pa.binary():  # under the name of another type
         words = pa.Array.from_buffers(pa.string(), 2, words.buffers())
     batch = pa.record_batch([words, pa.array([1, 2])], names=["word", "count"])

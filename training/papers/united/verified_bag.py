@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.stats import false_discovery_control, norm
 from torch import Tensor
 
 from index.encoder.vectors import unit
@@ -107,6 +106,8 @@ def _verified(
     sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_discovery_rate: float
 ) -> Rows:
     """Test the sums and counts of `_picture_sums`: (n, 3) subword and two languages, lowest p-value first."""
+    from scipy.stats import false_discovery_control, norm  # which takes half a second to import
+
     tests: list[Rows] = []
     chances: list[NDArray[np.float64]] = []
     for first, second in combinations(range(counts.shape[1]), 2):
