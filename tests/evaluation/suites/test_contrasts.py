@@ -11,7 +11,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 
 EVERY = 15  # pair is measured
-KINDS = 9
+KINDS = 10
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_the_right_one_is_answered_and_the_opposite_is_not(encoder: TextEncoder,
         (tmp_path / f"{code}.tsv").write_text("\n".join(lines[:1] + lines[1::EVERY]) + "\n", "utf-8")
     aligned, *by_kind, plain = contrasts(encoder, tmp_path, ("de", "en"))[: KINDS + 2]
     assert (aligned.name, plain.name) == ("contrasts, aligned", "contrasts, not aligned")
-    assert sum(table.n for table in by_kind) == aligned.n == 540 / EVERY
+    assert sum(table.n for table in by_kind) == aligned.n == 600 / EVERY
     for pair in aligned.pairs:
         assert pair.measures["right"] == 100
         assert pair.measures["opposite"] <= 100 / pair.n  # "Der Schüler darf" and "Die Schüler dürfen"

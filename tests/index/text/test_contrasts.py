@@ -268,7 +268,7 @@ def test_contrast_goes_both_ways(source: str, target: str, question: str, answer
     assert [c.axis for c in there] == [c.axis for c in back]
 
 
-KINDS_BY_WORDS = {"negation", "number", "side", "date", "open", "degree", "place", "person", "role"}
+KINDS_BY_WORDS = {"negation", "number", "side", "date", "open", "degree", "place", "person", "role", "mood"}
 CONTRASTS = EVERYDAY.parent / "contrasts"
 LEAST_FOUND = 0.99  # of the opposites that were written for the suite, in a language
 
