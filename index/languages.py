@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
 import langcodes
 
@@ -29,193 +30,9 @@ UNSPACED_SCRIPTS = {
     "Yiii": ("Yi",),
 }
 UNSPACED_LETTERS = tuple(dict.fromkeys(name for names in UNSPACED_SCRIPTS.values() for name in names))
+LANGUAGE_TABLE = Path(__file__).with_name("languages.tsv")  # code, name in English, own name, script
 # How the Unicode names of such letters begin.
 _UNSPACED_NAMES = tuple("CJK" if name == "Han" else f"{name.upper()} " for name in UNSPACED_LETTERS)
-
-# code | English name | own name | script
-LANGUAGE_TABLE = """
-ach | Acholi | Acoli | Latn
-ada | Dangme | Dangme | Latn
-adh | Adhola | Dhopadhola | Latn
-aeb | Tunisian Arabic | Derja | Latn
-af | Afrikaans | Afrikaans | Latn
-ak | Akan | Akan | Latn
-am | Amharic | አማርኛ | Ethi
-an | Aragonese | aragonés | Latn
-ar | Arabic | العربية | Arab
-as | Assamese | অসমীয়া | Beng
-ast | Asturian | asturianu | Latn
-az | Azerbaijani | azərbaycan | Latn
-ba | Bashkir | башҡорт | Cyrl
-be | Belarusian | беларуская | Cyrl
-bem | Bemba | Ichibemba | Latn
-bg | Bulgarian | български | Cyrl
-bn | Bangla | বাংলা | Beng
-bo | Tibetan | བོད་སྐད་ | Tibt
-br | Breton | brezhoneg | Latn
-bs | Bosnian | bosanski | Latn
-ca | Catalan | català | Latn
-chr | Cherokee | ᏣᎳᎩ | Cher
-ckb | Central Kurdish | کوردیی ناوەندی | Arab
-cs | Czech | čeština | Latn
-cv | Chuvash | чӑваш | Cyrl
-cy | Welsh | Cymraeg | Latn
-da | Danish | dansk | Latn
-dag | Dagbani | Dagbanli | Latn
-de | German | Deutsch | Latn
-dga | Dagaare | Dagaare | Latn
-dje | Zarma | Zarmaciine | Latn
-dsb | Lower Sorbian | dolnoserbšćina | Latn
-ee | Ewe | Eʋegbe | Latn
-el | Greek | Ελληνικά | Grek
-en | English | English | Latn
-eo | Esperanto | Esperanto | Latn
-es | Spanish | español | Latn
-et | Estonian | eesti | Latn
-eu | Basque | euskara | Latn
-fa | Persian | فارسی | Arab
-fat | Fante | Mfantse | Latn
-ff | Fulah | Pulaar | Latn
-fi | Finnish | suomi | Latn
-fil | Filipino | Filipino | Latn
-fo | Faroese | føroyskt | Latn
-fr | French | français | Latn
-ga | Irish | Gaeilge | Latn
-gaa | Ga | Gã | Latn
-gd | Scottish Gaelic | Gàidhlig | Latn
-gjn | Gonja | Ngbanyito | Latn
-gl | Galician | galego | Latn
-gu | Gujarati | ગુજરાતી | Gujr
-gur | Frafra | Gurenɛ | Latn
-guz | Gusii | Ekegusii | Latn
-ha | Hausa | Hausa | Latn
-he | Hebrew | עברית | Hebr
-hi | Hindi | हिन्दी | Deva
-hr | Croatian | hrvatski | Latn
-hsb | Upper Sorbian | hornjoserbšćina | Latn
-ht | Haitian Creole | Kreyòl ayisyen | Latn
-hu | Hungarian | magyar | Latn
-hy | Armenian | հայերեն | Armn
-hz | Herero | Otjiherero | Latn
-id | Indonesian | Indonesia | Latn
-ig | Igbo | Igbo | Latn
-is | Icelandic | íslenska | Latn
-it | Italian | italiano | Latn
-iu | Inuktitut | ᐃᓄᒃᑎᑐᑦ | Cans
-ja | Japanese | 日本語 | Jpan
-jam | Jamaican Creole | Patwa | Latn
-jv | Javanese | Jawa | Latn
-ka | Georgian | ქართული | Geor
-kab | Kabyle | Taqbaylit | Latn
-kam | Kamba | Kikamba | Latn
-keo | Kakwa | Kutuk na Kakwa | Latn
-ki | Kikuyu | Gikuyu | Latn
-kj | Kuanyama | Oshikwanyama | Latn
-kk | Kazakh | қазақ тілі | Cyrl
-kk-Arab | Kazakh (Arabic) | قازاق ٴتىلى | Arab
-kln | Kalenjin | Kalenjin | Latn
-km | Khmer | ខ្មែរ | Khmr
-kn | Kannada | ಕನ್ನಡ | Knda
-ko | Korean | 한국어 | Kore
-kok | Konkani | कोंकणी | Deva
-kr | Kanuri | Kanuri | Latn
-kwn | Kwangali | Rukwangali | Latn
-ky | Kyrgyz | кыргызча | Cyrl
-laj | Lango | Leblango | Latn
-lg | Ganda | Luganda | Latn
-lgg | Lugbara | Lugbarati | Latn
-lko | Khayo | Olukhayo | Latn
-lo | Lao | ລາວ | Laoo
-loz | Lozi | Silozi | Latn
-lsm | Saamia | Olusamia | Latn
-lt | Lithuanian | lietuvių | Latn
-luc | Aringa | Aringa | Latn
-luo | Luo | Dholuo | Latn
-lv | Latvian | latviešu | Latn
-lwg | Wanga | Oluwanga | Latn
-mas | Maasai | ɔl Maa | Latn
-mer | Meru | Kimeru | Latn
-mfe | Mauritian Creole | kreol morisien | Latn
-mk | Macedonian | македонски | Cyrl
-ml | Malayalam | മലയാളം | Mlym
-mn | Mongolian | монгол | Cyrl
-mnw | Mon | ဘာသာမန် | Mymr
-mr | Marathi | मराठी | Deva
-ms | Malay | Melayu | Latn
-my | Burmese | မြန်မာ | Mymr
-myx | Masaaba | Lumasaaba | Latn
-naq | Nama | Khoekhoegowab | Latn
-ne | Nepali | नेपाली | Deva
-ng | Ndonga | Oshindonga | Latn
-nl | Dutch | Nederlands | Latn
-nn | Norwegian Nynorsk | norsk nynorsk | Latn
-no | Norwegian | norsk | Latn
-nr | South Ndebele | isiNdebele | Latn
-nso | Northern Sotho | Sesotho sa Leboa | Latn
-nuj | Nyole | Lunyole | Latn
-ny | Nyanja | Chinyanja | Latn
-nyn | Nyankole | Runyankore | Latn
-nzi | Nzima | Nzema | Latn
-om | Oromo | Oromoo | Latn
-or | Odia | ଓଡ଼ିଆ | Orya
-pa | Punjabi | ਪੰਜਾਬੀ | Guru
-pcm | Nigerian Pidgin | Naijíriá Píjin | Latn
-pl | Polish | polski | Latn
-prs | Dari | دری | Arab
-ps | Pashto | پښتو | Arab
-pt | Portuguese | português | Latn
-qu | Quechua | Runasimi | Latn
-rki | Rakhine | ရခိုင်ဘာသာ | Mymr
-rm | Romansh | rumantsch | Latn
-ro | Romanian | română | Latn
-ru | Russian | русский | Cyrl
-rw | Kinyarwanda | Ikinyarwanda | Latn
-sd | Sindhi | سنڌي | Arab
-shn | Shan | တႆး | Mymr
-si | Sinhala | සිංහල | Sinh
-sk | Slovak | slovenčina | Latn
-sl | Slovenian | slovenščina | Latn
-so | Somali | Soomaali | Latn
-son | Songhay | Soŋay | Latn
-sq | Albanian | shqip | Latn
-sr | Serbian | српски | Cyrl
-sr-Latn | Serbian (Latin) | srpski | Latn
-ss | Swati | siSwati | Latn
-st | Southern Sotho | Sesotho | Latn
-sv | Swedish | svenska | Latn
-sw | Swahili | Kiswahili | Latn
-ta | Tamil | தமிழ் | Taml
-te | Telugu | తెలుగు | Telu
-teo | Teso | Ateso | Latn
-tet | Tetum | Tetun | Latn
-th | Thai | ไทย | Thai
-ti | Tigrinya | ትግርኛ | Ethi
-tk | Turkmen | türkmen dili | Latn
-tn | Tswana | Setswana | Latn
-to | Tongan | lea fakatonga | Latn
-toi | Tonga (Zambia) | Chitonga | Latn
-tr | Turkish | Türkçe | Latn
-ts | Tsonga | Xitsonga | Latn
-tsc | Tswa | Xitswa | Latn
-ttj | Tooro | Rutooro | Latn
-tuv | Turkana | Ng’aturkana | Latn
-tw | Twi | Twi | Latn
-uk | Ukrainian | українська | Cyrl
-ur | Urdu | اردو | Arab
-uz | Uzbek | o‘zbek | Latn
-ve | Venda | Tshivenḓa | Latn
-vec | Venetian | veneto | Latn
-vi | Vietnamese | Tiếng Việt | Latn
-xh | Xhosa | isiXhosa | Latn
-xog | Soga | Lusoga | Latn
-xsm | Kasem | Kasem | Latn
-yo | Yoruba | Yorùbá | Latn
-yue | Cantonese | 粵語 | Hant
-yue-Hans | Cantonese (Simplified) | 粤语 | Hans
-zh | Chinese | 中文 | Hans
-zh-Hant | Chinese (Traditional) | 繁體中文 | Hant
-zu | Zulu | isiZulu | Latn
-"""
 
 
 @dataclass(frozen=True)
@@ -231,7 +48,7 @@ class Language:
 @cache
 def languages() -> dict[str, Language]:
     """All languages that we have names for, by code."""
-    rows = ([part.strip() for part in line.split("|")] for line in LANGUAGE_TABLE.strip().splitlines())
+    rows = (line.split("\t") for line in LANGUAGE_TABLE.read_text("utf-8").splitlines()[1:])
     return {row[0]: Language(*row) for row in rows}
 
 
