@@ -294,11 +294,11 @@ def _unexpressed(
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
     """Lower-cased words of a text, each once, spelled as in the text."""
     lowered, spelled = text.lower(), []
+    # Of each lower-cased character, the place of the one that it was: "İ" becomes two.
+    places = [place for place, character in enumerate(text) for _ in character.lower()]
     for word in dict.fromkeys(words):
-        position = lowered.find(word)
-        written = text[position : position + len(word)] if position >= 0 else word
-        # Lower-casing can change the length of a text; positions then do not correspond.
-        spelled.append(written if written.lower() == word else word)
+        begin = lowered.find(word)
+        spelled.append(text[places[begin] : places[begin + len(word) - 1] + 1] if begin >= 0 else word)
     return tuple(spelled)
 
 

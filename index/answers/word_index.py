@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import DamerauLevenshtein
+from rapidfuzz.distance import DamerauLevenshtein, Postfix
 
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -31,6 +31,9 @@ WORDS_CACHED = 1 << 12  # with the vectors that the encoder makes of them
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
 SAME_MEANING = 0.65
 NO_SCORES, NO_BEST = np.zeros(0, np.float32), dict[str, NDArray[np.float32]]()
+LONGEST_ENDING = (
+    0.4  # shared by words of other beginnings; of those with more hardly one in ten means the same
+)
 LEAST_MISSPELLED = 5  # letters of a word with one mistake: silk is not milk misspelled
 
 
@@ -167,11 +170,13 @@ class WordIndex:
         """Whether two folded words mean the same, or one is the other misspelled.
 
         By the vectors of the encoder alone: words that stand in the same sentences of an index, such as arm
-        and leg, get alike there.
+        and leg, get alike there. But the encoder takes words that end alike (healthy, wealthy) for alike.
         """
         if one not in self._rows or other not in self._rows:  # a rare word's vector says little
             long = min(len(one), len(other)) >= LEAST_MISSPELLED
             return long and DamerauLevenshtein.distance(one, other) <= 1  # prednisone, prednisolone: two
+        if Postfix.normalized_similarity(one, other) > LONGEST_ENDING:
+            return one == other
         vectors = self.encoded([one, other])
         return float(vectors[0] @ vectors[1]) >= SAME_MEANING
 

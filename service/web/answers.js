@@ -5,10 +5,17 @@ import { bar, copy, element, percent } from "./dom.js";
 // The label of a translation, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
+// What stands above answers that are near: below others, and alone.
+const NEAR = {
+  sentence: ["The same scene with other details:", "No translation here. These show the same scene with other details:"],
+  word: ["Less likely words:", "No likely translation here. Less likely words:"],
+};
+
 // nothing: returns what to show if a language has no answer.
 export function resultView(result, { languageName, nothing }) {
+  const above = result.word ? NEAR.word : NEAR.sentence;
   const blocks = (translations) => Object.entries(translations).map(([code, answers]) =>
-    languageBlock(code, answers, { languageName, nothing }));
+    languageBlock(code, answers, { languageName, nothing, above }));
   if (!result.sentences?.length) return blocks(result.translations);
   return result.sentences.map((part) => element("section", { class: "part" },
     element("p", { class: "part-text", lang: result.source, dir: "auto" }, part.text), ...blocks(part.translations)));
@@ -20,8 +27,7 @@ function languageBlock(code, answers, tools) {
   const rest = answers.filter(({ match }) => match !== "near");
   if (rest.length) block.append(list(code, rest));
   if (near.length) {
-    block.append(element("p", { class: "below" }, rest.length ? "The same scene with other details:"
-      : "No translation here. These show the same scene with other details:"), list(code, near));
+    block.append(element("p", { class: "below" }, tools.above[rest.length ? 0 : 1]), list(code, near));
   }
   if (!answers.length) block.append(tools.nothing());
   return block;

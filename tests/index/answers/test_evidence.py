@@ -8,7 +8,7 @@ import pytest
 
 from index.answers.answer import Differs
 from index.answers.candidates import Candidates
-from index.answers.evidence import Asked, WordPairs, add_evidence
+from index.answers.evidence import Asked, WordPairs, add_evidence, as_written
 from index.answers.sentence_index import SentenceIndex
 from index.answers.translator import Translator, untimed
 from index.answers.word_index import WordIndex
@@ -127,3 +127,9 @@ def test_a_word_that_the_index_does_not_know_is_compared_by_its_tokens(
     found = differs(translator, words, f"{text[:-1]} zzzz.", answer)
     assert set(found.question) <= {"zzzz"}
     assert found.answer == ()
+
+
+def test_words_are_spelled_as_in_the_text() -> None:
+    """Also after a letter that is two when lower-cased."""
+    assert as_written(["i̇nanamıyorum", "buna"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
+    assert as_written(["elsewhere"], "Here.") == ("elsewhere",)

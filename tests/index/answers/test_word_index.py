@@ -161,3 +161,20 @@ def test_words_mean_the_same_by_the_encoder_or_are_misspelled() -> None:
     assert not words.same_meaning("silk", "milk")
     assert not words.same_meaning("prednisone", "prednisolone")
     assert not words.same_meaning("hypertension", "hypotension")
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("de", "bauchschmerzen", "zahnschmerzen"),
+        ("de", "zufrieden", "unzufrieden"),
+        ("en", "injection", "election"),
+        ("es", "alérgico", "mágico"),
+        ("en", "comfortable", "uncomfortable"),
+        ("fr", "plainte", "enceinte"),
+        ("uk", "зачинив", "відчинив"),
+    ],
+)
+def test_words_that_end_alike_do_not_mean_the_same(language: str, one: str, other: str) -> None:
+    words = WordIndex(language, TextEncoder(open_bundle(BUNDLE)), vocabulary=[one, other], counts=[1, 1])
+    assert not words.same_meaning(one, other)

@@ -67,6 +67,13 @@ def test_a_sentence_is_translated_and_the_address_contains_it(page: Page, addres
 
 
 def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
+    def near(route: Route) -> None:
+        answer = route.fetch().json()
+        german = answer["results"][0]["translations"]["de"]
+        german.append(german[0] | {"match": "near"})
+        route.fulfill(json=answer)
+
+    page.route("**/translate/word", near)
     page.get_by_role("tab", name="Sentence").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Word")).to_be_focused()
@@ -79,6 +86,7 @@ def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
     page.keyboard.type("dog")
     page.keyboard.press("Enter")
     expect(page.locator("[data-code=de] .answer-text").first).to_have_text("hund")
+    expect(page.locator("[data-code=de] .below")).to_have_text("Less likely words:")
 
 
 def test_a_detected_language_is_shown(page: Page) -> None:
