@@ -1,10 +1,8 @@
 """What the training tests share: drawn pictures with a random backbone, and runs trained once."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
@@ -12,29 +10,11 @@ from index.encoder.bundle import Bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, WITH_DRAWINGS, recipe
 from training.data.pictures import PictureArchive
 from training.data.synthetic import write_synthetic
-from training.encoders.features import open_session
 from training.encoders.tiny import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
 from training.export.bundle import export_run
 from training.loop.run import Run
 from training.loop.training_loop import train
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _exported_once() -> Iterator[None]:
-    """Export equal backbones to ONNX only once: it takes seconds, and almost every run does it."""
-    sessions: dict[tuple[object, ...], onnxruntime.InferenceSession] = {}
-
-    def shared(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:
-        weights = tuple((name, tensor.numpy().tobytes()) for name, tensor in backbone.state_dict().items())
-        key = (type(backbone), weights, size, threads)
-        if key not in sessions:
-            sessions[key] = open_session(backbone, size, threads)
-        return sessions[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.encoders.features.open_session", shared)
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,14 @@
-"""Computes the features of a frozen backbone with ONNX Runtime and keeps them in the user's cache.
+"""Computes the features of a frozen backbone and keeps them in the user's cache.
 
 On a CPU, ONNX Runtime runs MobileNetV2 about four times as fast as torch
-(benchmarks/training/backbone_speed.py).
+(benchmarks/training/backbone_speed.py); few pictures go through torch, which needs no graph to be exported.
 """
 
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from training.encoders.vision import Backbone
 from training.quiet import quiet
 
 FEATURE_BATCH = 8  # pictures; larger batches do not fit the CPU cache
+FEW_PIXELS = 10_000_000  # of all views: torch has seen as many before a graph is exported
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def features_of_views(
     cached = _FeatureCache.read(file)
     new = [name for name in dict.fromkeys(pictures) if name not in cached.rows]
     if new:
-        features = FeatureExtractor(backbone, archive.size, threads).of_views(archive, new, views)
+        features = extract_features(backbone, archive, archive.size, new, views, threads)
         if not np.isfinite(features).all():
             raise TrainingError("the backbone gives features that are not finite; check its weights")
         cached = cached.with_more(new, features)
@@ -150,26 +151,29 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
     return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
 
 
-class FeatureExtractor:
-    """Runs a backbone with ONNX Runtime: pictures (N, S, S, 3) of S = `size` pixels -> features (N, F)."""
+def extract_features(
+    backbone: Backbone, pictures: Pictures, size: int, names: Sequence[str], views: int, threads: int
+) -> NDArray[np.float32]:
+    """Features of the first `views` fixed views of pictures (S, S, 3) of S = `size` pixels: (views, N, F)."""
+    run = _runner(backbone, size, threads, few=len(names) * views * size**2 < FEW_PIXELS)
+    rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
+    with Progress(len(names) * views, unit="views", label="picture features") as bar:
+        for start in range(0, len(names), FEATURE_BATCH):
+            decoded = [pictures[name] for name in names[start : start + FEATURE_BATCH]]
+            for number, view in enumerate(FEATURE_VIEWS[:views]):
+                rows[number].append(run(backbone.scale(np.stack([view(picture) for picture in decoded]))))
+                bar.advance(len(decoded))
+    return np.stack([np.concatenate(parts) for parts in rows])
 
-    def __init__(self, backbone: Backbone, size: int, threads: int) -> None:
-        self._session, self._scale = open_session(backbone, size, threads), backbone.scale
 
-    def __call__(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
-        out: NDArray[np.float32] = self._session.run(["features"], {"pixels": self._scale(pictures)})[0]
-        return out
-
-    def of_views(self, pictures: Pictures, names: Sequence[str], views: int) -> NDArray[np.float32]:
-        """Features of the first `views` fixed views of each picture: (views, N, F)."""
-        rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
-        with Progress(len(names) * views, unit="views", label="picture features") as bar:
-            for start in range(0, len(names), FEATURE_BATCH):
-                decoded = [pictures[name] for name in names[start : start + FEATURE_BATCH]]
-                for number, view in enumerate(FEATURE_VIEWS[:views]):
-                    rows[number].append(self(np.stack([view(picture) for picture in decoded])))
-                    bar.advance(len(decoded))
-        return np.stack([np.concatenate(parts) for parts in rows])
+def _runner(
+    backbone: Backbone, size: int, threads: int, *, few: bool
+) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+    """The backbone as a function: pixels (N, 3, S, S) -> features (N, F)."""
+    if few:
+        return lambda pixels: backbone.evaluated(torch.from_numpy(pixels)).cpu().numpy()
+    session = open_session(backbone, size, threads)
+    return lambda pixels: session.run(["features"], {"pixels": pixels})[0]
 
 
 def open_session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:

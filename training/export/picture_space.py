@@ -12,7 +12,7 @@ from index.encoder.pictures import Pictures
 from index.encoder.vectors import Vectors
 from index.errors import DataError, UsageError
 from training.data.pictures import PictureFolder
-from training.encoders.features import FeatureExtractor
+from training.encoders.features import extract_features
 from training.encoders.picture_space import is_seen_by
 from training.encoders.vision import load_backbone
 
@@ -61,5 +61,5 @@ def own_pictures(
         raise UsageError(f"{error}: give its folder with --backbone") from error
     if not is_seen_by(space, loaded):
         raise UsageError(f"--backbone {backbone}: not the one that the bundle was trained with, {seen}")
-    extractor = FeatureExtractor(loaded, space.seen.image_size, torch.get_num_threads())
-    return space(extractor.of_views(pictures, names, space.seen.views))
+    seen_as = space.seen.image_size, names, space.seen.views
+    return space(extract_features(loaded, pictures, *seen_as, torch.get_num_threads()))

@@ -26,37 +26,26 @@ def archive(data: Path) -> PictureArchive:
     return PictureArchive(data / "photos" / "images.tar", 32)
 
 
-class TorchSession:
-    """In place of the ONNX session, which takes seconds to make: the same features, by torch."""
-
-    def __init__(self, backbone: Backbone) -> None:
-        self.backbone = backbone
-
-    @torch.no_grad()
-    def run(self, _: list[str], inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
-        return [self.backbone(torch.from_numpy(inputs["pixels"])).numpy()]
-
-
 @pytest.fixture
-def asked(decoded: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """No ONNX; and the pictures that are decoded from here on."""
-    monkeypatch.setattr(features, "open_session", lambda backbone, size, threads: TorchSession(backbone))
-    return decoded
-
-
-@pytest.fixture
-def known(backbone: Backbone, archive: PictureArchive, cache: Path, asked: list[str]) -> NDArray[np.float32]:
+def known(
+    backbone: Backbone, archive: PictureArchive, cache: Path, decoded: list[str]
+) -> NDArray[np.float32]:
     """Two views of NAMES, which the cache knows."""
     found = features_of_views(backbone, archive, NAMES, 2, 1)
-    asked.clear()
+    decoded.clear()
     return found
 
 
 @pytest.mark.slow
 def test_they_are_torchs_forward_pass_of_each_view(
-    backbone: Backbone, archive: PictureArchive, cache: Path, capfd: pytest.CaptureFixture[str]
+    backbone: Backbone,
+    archive: PictureArchive,
+    cache: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Through real ONNX Runtime; and nothing but our own progress is said on the way."""
+    monkeypatch.setattr(features, "FEW_PIXELS", 0)
     found = features_of_views(backbone, archive, NAMES, 2, 1)
     out, err = capfd.readouterr()
     assert out == ""
@@ -71,24 +60,24 @@ def test_they_are_torchs_forward_pass_of_each_view(
 
 
 def test_a_second_call_computes_nothing(
-    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, asked: list[str]
+    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, decoded: list[str]
 ) -> None:
     assert np.array_equal(features_of_views(backbone, archive, NAMES, 2, 1), known)
     some = [NAMES[4], NAMES[1], NAMES[4]]
     assert np.array_equal(features_of_views(backbone, archive, some, 2, 1), known[:, [4, 1, 4]])
-    assert asked == []
+    assert decoded == []
 
 
 def test_only_new_pictures_are_computed(
-    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, asked: list[str]
+    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, decoded: list[str]
 ) -> None:
     new = "synthetic_00020.jpg"
     found = features_of_views(backbone, archive, [NAMES[3], new, NAMES[0]], 2, 1)
-    assert set(asked) == {new}
+    assert set(decoded) == {new}
     assert np.array_equal(found[:, [0, 2]], known[:, [3, 0]])
-    asked.clear()
+    decoded.clear()
     again = features_of_views(backbone, archive, [new, *NAMES], 2, 1)
-    assert asked == []
+    assert decoded == []
     assert np.array_equal(again[:, 0], found[:, 1])
     assert np.array_equal(again[:, 1:], known)
 
@@ -123,7 +112,7 @@ def test_a_damaged_cache_is_computed_again(
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
-    backbone: Backbone, archive: PictureArchive, cache: Path, asked: list[str]
+    backbone: Backbone, archive: PictureArchive, cache: Path
 ) -> None:
     cache.write_text("a file where the folder should be")
     assert features_of_views(backbone, archive, NAMES[:2], 1, 1).shape == (1, 2, 64)
