@@ -10,13 +10,13 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 WORDS = ["a", "dog", "cat", "runs", "sleeps", "on", "the", "beach", "snow", "ein", "hund", "rennt", "query"]
 WORDS += [".", ",", "?", ":"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-WIDTH = 32
+WIDTH, DENSE_WIDTH = 32, 16
 TEXTS = ["A dog runs.", "ein Hund rennt", "a cat sleeps on the beach, a dog runs on the snow", "?", ""]
 CARD = "---\nlanguage:\n- en\n- de\nlicense: apache-2.0\n---\n# tiny\n"
 
 
-def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: bool = False) -> Path:
-    """Write a BERT of two layers with tokenizer, modules.json, card and pooling (as its config has it)."""
+def make_sentence_encoder(folder: Path) -> Path:
+    """Write a BERT of two layers with tokenizer, modules.json and card, weighted mean and a dense layer."""
     from transformers import BertConfig, BertModel  # which takes seconds to import
 
     torch.manual_seed(0)
@@ -31,22 +31,21 @@ def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: 
     )
     BertModel(config).save_pretrained(folder)
     _tokenizer(vocabulary).save(str(folder / "tokenizer.json"))
-    parts = ["Transformer", "Pooling", *(["Dense"] if dense else []), "Normalize"]
+    parts = ["Transformer", "Pooling", "Dense", "Normalize"]
     paths = ["", *(f"{number}_{kind}" for number, kind in enumerate(parts[1:], start=1))]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (kind, path) in enumerate(zip(parts, paths, strict=True))
     ]
     write_json(folder / "modules.json", modules)
-    modes = {"pooling_mode_mean_tokens": False, f"pooling_mode_{pooling}": True}
+    modes = {"pooling_mode_mean_tokens": False, "pooling_mode_weightedmean_tokens": True}
     write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": WIDTH, **modes})
-    if dense:
-        layer = torch.nn.Linear(WIDTH, 16)
-        activation = {"activation_function": "torch.nn.modules.activation.Tanh"}
-        sizes = {"in_features": WIDTH, "out_features": 16, "bias": True}
-        write_json(folder / "2_Dense" / "config.json", sizes | activation)
-        tensors = {f"linear.{name}": value.detach() for name, value in layer.named_parameters()}
-        save_file(tensors, folder / "2_Dense" / "model.safetensors")
+    layer = torch.nn.Linear(WIDTH, DENSE_WIDTH)
+    activation = {"activation_function": "torch.nn.modules.activation.Tanh"}
+    sizes = {"in_features": WIDTH, "out_features": DENSE_WIDTH, "bias": True}
+    write_json(folder / "2_Dense" / "config.json", sizes | activation)
+    tensors = {f"linear.{name}": value.detach() for name, value in layer.named_parameters()}
+    save_file(tensors, folder / "2_Dense" / "model.safetensors")
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": 16})
     (folder / "README.md").write_text(CARD, "utf-8")
     return folder

@@ -170,6 +170,6 @@ def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tm
         begun(data, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
 
 
-def test_an_encoder_of_another_kind_is_refused(transformer_bundle: Bundle) -> None:
+def test_an_encoder_of_another_kind_is_refused(bundle: Bundle) -> None:
     with pytest.raises(UsageError, match="not a bag of subwords"):
-        read_embeddings(transformer_bundle)
+        read_embeddings(bundle)

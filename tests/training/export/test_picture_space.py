@@ -13,6 +13,7 @@ from index.encoder.picture_space import read_picture_space
 from index.encoder.vectors import unit
 from index.errors import DamagedError
 from passepartout import run
+from tests.bundles import make_bundle
 from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
@@ -100,14 +101,14 @@ def test_an_exported_bundle_needs_nothing_more_to_learn_from_ones_own_pictures(
 
 def test_missing_parts_are_reported_in_one_line(
     drawn: Bundle,
-    transformer_bundle: Bundle,
     own: Own,
     data: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "out"
-    assert "carries no picture space" in refused(command(transformer_bundle, own, out), capsys)
+    plain = make_bundle(tmp_path / "plain", languages=("en", "de"))
+    assert "carries no picture space" in refused(command(plain, own, out), capsys)
     elsewhere = Own(tmp_path, own.captions)
     assert "none of the pictures of --captions" in refused(command(drawn, elsewhere, out), capsys)
     absent = Own(own.pictures, tmp_path / "captions.tsv")
