@@ -92,18 +92,3 @@ def test_an_image_finds_its_sentences_when_it_finds_one() -> None:
     assert image_sentence_recall(images, sentences, picture, ks=(1,)) == pytest.approx(100 * 3 / 4 + 100)
     with pytest.raises(ValueError, match="each of 3 images"):
         image_sentence_recall(images, sentences, np.array([0, 0, 1, 1]))
-
-
-@given(seeds)
-def test_image_sentence_recall_is_what_counting_gives(seed: int) -> None:
-    images, picture = units(6, 5, seed), np.array([0, 1, 2, 3, 4, 5, 0, 0, 3])
-    sentences = images[picture] + 0.9 * units(9, 5, seed + 1)
-    similarities = images @ sentences.T
-    total = 0.0
-    for k in (1, 5, 10):
-        hits = [(similarities[:, s] > similarities[i, s]).sum() < k for s, i in enumerate(picture)]
-        total += 100 * float(np.mean(hits))
-        for image in range(6):
-            ordered = sorted(range(9), key=lambda s: -similarities[image, s])
-            total += 100 / 6 * any(picture[s] == image for s in ordered[:k])
-    assert image_sentence_recall(images, sentences, picture) == pytest.approx(total)

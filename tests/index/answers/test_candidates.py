@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.answers.candidates import Candidates, gaps, joined, limited, merged, nearest, ranked
+from index.answers.candidates import Candidates, joined, limited, merged, nearest, ranked
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
@@ -92,11 +92,6 @@ def test_what_is_left_out_is_no_candidate() -> None:
     found = ranked(cosines, np.array([[3, 1, 2], [0, 1, 2]]), np.zeros((2, 3), np.float32), 3)
     assert (found["question"].tolist(), found["row"].tolist()) == ([0, 0], [3, 1])
     assert found.by_question() == [[0, 1], []]
-
-
-def test_gaps_by_hand() -> None:
-    found = gaps(np.array([0, 0, 0, 2]), np.array([0.9, 0.5, 0.1, 0.7], np.float32))
-    np.testing.assert_allclose(found, [0.4, -0.4, -0.8, 0], atol=1e-6)
 
 
 def test_merged_rows_are_candidates_once_and_in_order(folder: Path) -> None:

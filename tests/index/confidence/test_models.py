@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import UNFITTED, Confidence, Model, calibration_error, fit
+from index.confidence.models import Confidence, Model, calibration_error, fit
 
 Columns = dict[str, NDArray[np.float64]]
 SCORE = Model(weights={"score": 3.0}, bias=0.0, n=1)
@@ -108,9 +108,3 @@ def test_what_an_answer_is_called() -> None:
     assert confidence.match_of(1.0, similarity=1.0, own=True) == "exact"
     assert confidence.match_of(0.8, own=True) == "paraphrase"
     assert confidence.match_of(confidence.opposite, similarity=0.9, own=True) == "near"
-
-
-def test_an_index_that_was_not_measured_has_the_confidence_of_its_encoder() -> None:
-    found = Confidence.of_encoder(UNFITTED)
-    assert (found.source, found.n) == ("encoder", 0)
-    assert (found.sentence, found.word) == ((UNFITTED.sentence,), UNFITTED.word)

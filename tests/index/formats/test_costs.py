@@ -9,7 +9,6 @@ import pytest
 from index.errors import CorpusError
 from index.formats.registry import Source, read
 from index.formats.sentence import DEEPEST_JSON
-from index.languages import lookup
 
 SECONDS = 5  # of processor time; what is tried here took from 10 seconds to days
 
@@ -94,16 +93,6 @@ def test_a_costly_file_is_read_in_linear_time_or_refused(name: str, tmp_path: Pa
         assert "\n" not in str(caught.value)
 
     assert seconds(act) < SECONDS
-
-
-def test_the_longest_tag_of_a_language_costs_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(COSTLY["tag.jsonl"][0], "utf-8")
-    assert seconds(lambda: assert_unknown(path)) < SECONDS
-
-
-def assert_unknown(path: Path) -> None:
-    assert [lookup(sentence.language, ["de", "en"]) for sentence in read(Source(path))] == [None]
 
 
 def test_json_as_deep_as_allowed_is_metadata(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -120,20 +119,6 @@ def test_the_cache_may_be_deleted_damaged_or_unwritable(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     files.verify(folder, entries)
-
-
-def test_the_cache_forgets_the_folders_verified_longest_ago(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    settle(monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(files, "FOLDERS_REMEMBERED", 2)
-    for number in range(4):
-        copy = shutil.copytree(folder, tmp_path / f"copy{number}")
-        files.verify(copy, listed(copy))
-    kept = (tmp_path / "cache" / "passepartout" / "verified").iterdir()
-    folders = {Path(path).parent.name for file in kept for path in json.loads(file.read_text())}
-    assert folders == {"copy2", "copy3", "sub"}
 
 
 def test_verification_works_without_a_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Jobs from the request to the new version that answers: real service, real Redis, real workers."""
 
 import bz2
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -110,17 +109,6 @@ def test_a_build_replaces_everything(stage: Stage) -> None:
     assert (job["state"], job["version"]) == ("succeeded", current(stage.index))
     assert stage.texts("de") == {"de:1": "Das Pferd springt."}
     assert stage.texts("en") == {"en:1": "A big horse jumps."}
-
-
-def test_files_of_one_name_but_for_the_language_translate_each_other(stage: Stage) -> None:
-    texts = {"en": "Feed the horse", "de": "Füttere das Pferd"}
-    kept = [
-        stage.upload(json.dumps({"menu": {"feed": text}}).encode(), name=f"app_{code}.json", language=code)
-        for code, text in texts.items()
-    ]
-    job = stage.end(stage.submit(action="add", uploads=[one.json()["id"] for one in kept])["id"])
-    assert job["state"] == "succeeded", job
-    assert translation(stage, "Feed the horse") == ("Füttere das Pferd", job["version"])
 
 
 @pytest.mark.usefixtures("untouched")

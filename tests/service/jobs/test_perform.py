@@ -198,8 +198,3 @@ def test_a_bad_file_fails_in_one_line_and_changes_nothing(
     assert reason in str(event.reason)
     assert "\n" not in str(event.reason)
     assert "/" not in str(event.reason).replace("</", "")
-
-
-def test_a_sentence_that_is_not_there_is_not_deleted(record: Record, place: Settings) -> None:
-    perform(spec(action="delete", ids=["de:nobody"]), record, place)
-    assert "the index has no sentence de:nobody" in str(done(record).reason)

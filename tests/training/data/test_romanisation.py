@@ -1,13 +1,11 @@
 """Letters of other scripts read as Latin ones, by the tokenizer itself."""
 
-import unicodedata
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers.normalizers import NFKC, Lowercase, Normalizer, Sequence
 
-from training.data.romanisation import letters, romanised
+from training.data.romanisation import romanised
 from training.data.settings import Script, TokenizerSettings
 from training.data.tokens import tokenize, train_tokenizer
 
@@ -32,15 +30,6 @@ def normaliser(*scripts: Script, lowercase: bool = True) -> Normalizer:
 )
 def test_a_text_is_read_as_it_sounds(text: str, read: str) -> None:
     assert normaliser(*BOTH).normalize_str(text) == read
-
-
-@pytest.mark.parametrize("script", BOTH)
-def test_no_letter_of_the_table_is_left_and_each_stands_as_nfkc_leaves_it(script: Script) -> None:
-    table = letters(script)
-    for letter, latin in table.items():
-        assert unicodedata.normalize("NFKC", letter) == letter
-        assert normaliser(script).normalize_str(letter) == latin
-        assert not any(known in latin for known in table)
 
 
 @given(st.text(st.characters(max_codepoint=0x2FF)))

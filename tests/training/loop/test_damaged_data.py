@@ -1,16 +1,13 @@
 """Pictures that can't be used, and languages with next to nothing."""
 
-import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from index.errors import DataError
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
-from training.loop.prepare import prepare
 from training.loop.training_loop import train
 
 ONE_EPOCH = ("optimiser.epochs=1",)
@@ -57,24 +54,6 @@ def test_a_picture_that_cannot_be_decoded_is_named(
     file.write_text(file.read_text("utf-8").replace(f"{name}\ttrain", f"{name}\ttest"), "utf-8")
     with pytest.raises(DataError, match=f"{bad} can't be decoded"):
         train(recipe(BAG, tmp_path, *ONE_EPOCH), broken, tmp_path / "run")
-
-
-def test_a_language_with_a_single_caption(data: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(data, tmp_path / "data")
-    file = copy / "photos" / "captions" / "pt.tsv"
-    (first, *_) = [
-        line for line in file.read_text("utf-8").splitlines() if line.startswith("synthetic_00000.jpg\t")
-    ]
-    file.write_text(first + "\n", "utf-8")
-    run = train(recipe(BAG, tmp_path, *ONE_EPOCH, "data.pictures=shared"), copy, tmp_path / "run")
-    prepared = prepare(run, copy)
-    (number,) = [i for i, c in enumerate(prepared.data.captions.captions) if c.language == "pt"]
-    assert prepared.data.captions.languages == ("de", "en", "pt")
-    assert prepared.data.captions.captions[number].text == first.split("\t")[1]
-    drawn = np.concatenate([b for epoch in range(20) for b in prepared.sampler.batches(epoch)])
-    assert number in drawn, "it is trained on"
-    validations = [e for e in map(json.loads, run.log_file.read_text().splitlines()) if "epoch" in e]
-    assert set(validations[0]["languages"]) == {"de", "en"}, "nothing to validate it on"
 
 
 def test_a_language_without_any_caption_is_named(data: Path, tmp_path: Path) -> None:

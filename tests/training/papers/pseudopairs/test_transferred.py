@@ -12,7 +12,6 @@ from index.encoder.vectors import unit
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData
-from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
 from training.papers.pseudopairs.transferred import nearest, transferred
@@ -83,15 +82,6 @@ def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(tune
     assert '"transferred_hinge": 0.0' in first, "there is nothing yet to find anything with"
     assert '"transferred_hinge": 0.0' not in second
     assert '"transferred_caption_hinge": 0.0' not in second
-
-
-def test_a_resumed_run_finds_the_same(tuned: Run, data: Path) -> None:
-    (one, two) = (prepare(tuned, data).suppliers["transferred_bottom"] for _ in range(2))
-    rows = np.arange(30)
-    drawn = [supplier.part(rows, slice(0, 30), np.random.default_rng(1), CPU) for supplier in (one, two)]
-    assert isinstance(drawn[0], tuple)
-    assert isinstance(drawn[1], tuple)
-    assert torch.equal(drawn[0][0][0], drawn[1][0][0])
 
 
 def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:

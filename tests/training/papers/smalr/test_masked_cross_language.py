@@ -6,12 +6,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.training.step_batches import batch, rows, step_of
-from training.papers.mule.top_violations import Triplet
+from tests.training.step_batches import rows, step_of
 from training.papers.smalr.masked_cross_language import (
     MaskedCrossLanguage,
     MaskedPairs,
-    MaskedTriplet,
     hide_words,
 )
 
@@ -60,11 +58,3 @@ def test_a_fifth_of_the_words_is_hidden_and_never_all() -> None:
     assert 0.17 < gone.sum().item() / words < 0.21
     ids, mask = ids[:, 1:3], torch.ones(2000, 2, dtype=torch.int64)
     assert (hide_words(ids, mask, 0.99)[1].sum(dim=1) >= 1).all()
-
-
-def test_the_masked_triplet_is_the_triplet_of_masked_sentences() -> None:
-    outputs, languages = batch(n=5, width=4, views=1), torch.zeros(5, 1)
-    masked = rows(5, 4, 9)
-    found = MaskedTriplet()(step_of(outputs.text, outputs.views, languages=languages, masked=masked))
-    by_hand = Triplet()(step_of(masked, outputs.views, languages=languages))
-    assert found.item() == pytest.approx(by_hand.item())
