@@ -36,7 +36,6 @@ ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn pro
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
-ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
 Tokens = NDArray[np.int32]
@@ -170,39 +169,33 @@ class Round:
         return mined, {key: probabilities for key, (_, probabilities) in found.items()}
 
     def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
-        """The pairs of each language of a text with each pivot that is asked for it, and their probabilities.
+        """The pairs of each language of a text with the pivot, and their probabilities.
 
         rows: of the text.
         """
-        settings = self.settings
-        languages = sorted(code for code, own in rows.items() if len(own) >= LEAST_SENTENCES)
-        pivots: dict[str, tuple[Pairs, Sentences]] = {}
-        for pivot in settings.pivots:
-            if pivot in rows or pivot == settings.pivot:
-                drawn, sentences = self._sentences(pivot, rows.get(pivot), 0)
-                pivots[pivot] = drawn, with_words(sentences)
+        pivot = self.settings.pivot
+        pivot_rows, sentences = self._sentences(pivot, rows.get(pivot), 0)
+        pivot_sentences = with_words(sentences)
+        others = [code for code in sorted(rows) if len(rows[code]) >= LEAST_SENTENCES and code != pivot]
+
+        def of_language(code: str) -> tuple[Pairs, Vectors]:
+            return self._of_language(code, rows[code], pivot_rows, pivot_sentences)
+
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
-            others = [code for code in languages if code != settings.pivot]
-            for found in pool.map(lambda code: list(self._of_language(code, rows[code], pivots)), others):
-                yield from found
+            for code, found in zip(others, pool.map(of_language, others), strict=True):
+                yield (code, pivot), *found
 
     def _of_language(
-        self, language: str, rows: range, pivots: Mapping[str, tuple[Pairs, Sentences]]
-    ) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
-        """The pairs of a language with each pivot: a further one where those before paired too few."""
+        self, language: str, rows: range, pivot_rows: Pairs, pivot_sentences: Sentences
+    ) -> tuple[Pairs, Vectors]:
+        """The pairs of a language's sentences with those of the pivot."""
         probability = self.settings.probability
         assert probability is not None, "the caller chose by it"
         own_rows, own = self._sentences(language, rows, ARTIFICIAL)
-        is_paired = np.zeros(len(own_rows), bool)
-        for pivot, (pivot_rows, sentences) in pivots.items():
-            if pivot == language or is_paired.mean() >= ENOUGH:
-                break
-            pairs, probabilities = probable_pairs(own, sentences, NEIGHBOURS)
-            is_kept = probabilities >= probability
-            first, second = pairs[is_kept].T
-            is_paired[first] = True
-            kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
-            yield (language, pivot), kept, probabilities[is_kept]
+        pairs, probabilities = probable_pairs(own, pivot_sentences, NEIGHBOURS)
+        is_kept = probabilities >= probability
+        first, second = pairs[is_kept].T
+        return np.stack([own_rows[first], pivot_rows[second]], axis=1), probabilities[is_kept]
 
     def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Sentences]:
         """Embed sentences of a language, and artificial ones: `share` of their number.

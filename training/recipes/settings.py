@@ -15,13 +15,12 @@ class MiningSettings(Table):
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
     pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
-    further_pivots: languages that are asked after the pivot, in this order, where less than half of a
-    language's sentences in a text is paired. sentences: at most so many per language, drawn anew for each
-    round; with `keep` the time of a round grows with the square. captions: whether captions are mined; if
-    not, no two captions are ever paired, which matters where pictures are shared. words: the epoch from which
-    sentences are also compared by the translations of their words, and these paired (training.mining.words);
-    needs `probability`. contexts: in how many rounds, from that epoch on, words are also
-    paired by the words beside them (training.mining.contexts).
+    sentences: at most so many per language, drawn anew for each round; with `keep` the time of a round grows
+    with the square. captions: whether captions are mined; if not, no two captions are ever paired, which
+    matters where pictures are shared. words: the epoch from which sentences are also compared by the
+    translations of their words, and these paired (training.mining.words); needs `probability`. contexts: in
+    how many rounds, from that epoch on, words are also paired by the words beside them
+    (training.mining.contexts).
     """
 
     begin: int = Field(ge=1)
@@ -30,7 +29,6 @@ class MiningSettings(Table):
     keep: float = Field(default=0.75, gt=0, le=1)
     probability: float | None = Field(default=None, gt=0, lt=1)
     pivot: str = ""
-    further_pivots: tuple[str, ...] = ()
     sentences: int = Field(default=50_000, ge=2)
     words: int | None = Field(default=None, ge=0)
     contexts: int = Field(default=0, ge=0)
@@ -43,16 +41,7 @@ class MiningSettings(Table):
             raise ValueError("words needs probability and pivot")
         if self.contexts and self.words is None:
             raise ValueError("contexts needs words")
-        if self.further_pivots and not self.pivot:
-            raise ValueError("further_pivots needs a pivot")
-        if self.pivot in self.further_pivots or len(set(self.further_pivots)) < len(self.further_pivots):
-            raise ValueError("further_pivots names a pivot twice")
         return self
-
-    @property
-    def pivots(self) -> tuple[str, ...]:
-        """The languages that others are paired with, the most important first."""
-        return (self.pivot, *self.further_pivots)
 
     def counts_words(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` compares whole words, too."""

@@ -66,8 +66,6 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
         (["mining.probability=0.3"], "probability and pivot need each other"),
         (["mining.words=3"], "words needs probability and pivot"),
         (["mining.contexts=1"], "contexts needs words"),
-        (['mining.further_pivots=["de"]'], "further_pivots needs a pivot"),
-        (["mining.probability=0.3", "mining.pivot=en", 'mining.further_pivots=["de","en"]'], "a pivot twice"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
@@ -200,20 +198,6 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     again = prepare(run, copied)
     again.begin(5)
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
-
-
-def test_a_further_pivot_is_asked_where_too_few_are_paired(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rounds, "ENOUGH", 1.1)
-    given = mining(tmp_path, *PROBABLE, 'mining.further_pivots=["de"]', "optimiser.epochs=4")
-    run = train(given, data, tmp_path / "run")
-    source = prepare(run, data).data.pseudopairs
-    source.read(run.pseudopairs_file(3))
-    assert set(source.pairs) == {("de", "en"), ("pt", "en"), ("pt", "de")}
-    for (first, second), pairs in source.pairs.items():
-        assert (pairs[:, 0] < len(source.tokens[first])).all()
-        assert (pairs[:, 1] < len(source.tokens[second])).all()
 
 
 def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path, tmp_path: Path) -> None:
