@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, mean_measures, score_pair, table_of_pairs
 from evaluation.suites.sets import (
@@ -21,6 +22,7 @@ from evaluation.suites.sets import (
 )
 from index.encoder.vectors import Vectors
 from index.errors import DataError
+from index.vectors.neighbourhoods import csls
 
 ENGLISH = "en"
 EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG
@@ -188,3 +190,51 @@ def _table(name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str
     remark = f" The encoder has not learned {', '.join(unknown)}." if unknown else ""
     direction_means = {label: mean_measures(directed) for label, directed in directions.items()}
     return replace(table, note=note + remark, means={**table.means, **direction_means})
+
+
+def captions_with_english(
+    encoder: SentenceEncoder,
+    captions: Mapping[str, Sequence[Caption]],
+    images: set[str],
+    known: Sequence[str],
+) -> Table:
+    """Score all captions of `images` in each language among all the English ones, and back.
+
+    Any caption of the same picture is a right answer, since it is not always known which is the translation.
+    """
+    shown = {
+        code: [caption for caption in listed if caption.image in images] for code, listed in captions.items()
+    }
+    vectors = encode(
+        encoder, {code: [caption.text for caption in listed] for code, listed in shown.items() if listed}
+    )
+    numbers = {image: number for number, image in enumerate(sorted(images))}
+    pictures = {code: np.array([numbers[caption.image] for caption in shown[code]]) for code in vectors}
+    pairs = [
+        _score_captions(source, target, vectors, pictures)
+        for code in vectors
+        if code != ENGLISH
+        for source, target in ((code, ENGLISH), (ENGLISH, code))
+    ]
+    note = (
+        f"All captions of {len(images)} pictures of split test; an answer of the same picture is right. "
+        "Candidates are the captions of pictures that have some in both languages."
+    )
+    return _table("photos, with English", note, pairs, known)
+
+
+def _score_captions(
+    source: str, target: str, vectors: Mapping[str, Vectors], pictures: Mapping[str, NDArray[np.int64]]
+) -> PairScore:
+    """Per cent of captions in `source` with one of the same picture nearest, or among ten, in `target`."""
+    in_target = np.isin(pictures[source], pictures[target])
+    in_source = np.isin(pictures[target], pictures[source])
+    questions, answers = pictures[source][in_target], pictures[target][in_source]
+    scores = csls(vectors[source][in_target] @ vectors[target][in_source].T)
+    nearest = np.argpartition(-scores, min(9, scores.shape[1] - 1), axis=1)[:, :10]
+    first_answers = answers[scores.argmax(axis=1)]
+    measures = {
+        "csls_r1": 100 * float(np.mean(first_answers == questions)),
+        "csls_r10": 100 * float(np.mean((answers[nearest] == questions[:, None]).any(axis=1))),
+    }
+    return PairScore(source, target, len(questions), measures)

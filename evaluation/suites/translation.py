@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.measures.scores import Table, score_pool, score_translation
-from evaluation.suites.english import machine_translated
+from evaluation.suites.english import ENGLISH, captions_with_english, machine_translated
 from evaluation.suites.pictograms import held_out_names, is_flag
 from evaluation.suites.sets import (
     TRANSLATION_KIND,
@@ -27,6 +27,7 @@ from index.encoder.vectors import Vectors
 
 BENCHMARK = "multi30k_test_2016"
 ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
+CAPTIONS = 5  # of a picture, by as many people
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
 
@@ -63,10 +64,10 @@ def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[
 
 
 def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
-    """Suite `photos`: captions of `data`/photos, split test, measured in two ways.
+    """Suite `photos`: captions of `data`/photos, split test, measured in four ways.
 
     Translations of the same English sentence, for languages that have them; Globetrotter's measure over all
-    languages.
+    languages; all captions of each language paired with English; and English captions of the same picture.
     """
     folder = data / "photos"
     languages = available(folder / "captions", ".tsv", known)
@@ -79,7 +80,30 @@ def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
     parts = {code: rows for code, rows in translated.items() if rows}
     tables = [_translations(encoder, line_up(parts, images))] if len(parts) > 1 else []
     tables.append(_pool(encoder, line_up(_widely(captions, images), images, limit=POOL_CAPTIONS)))
+    if ENGLISH in captions:
+        tables.append(captions_with_english(encoder, captions, images, known))
+        tables += _paraphrases(encoder, captions[ENGLISH], images)
     return tables
+
+
+def _paraphrases(
+    encoder: SentenceEncoder, captions: Sequence[Caption], images: Collection[str]
+) -> list[Table]:
+    """How often an English caption finds another of its picture, each of CAPTIONS among as many as pictures.
+
+    No table where no picture has so many.
+    """
+    of_image: dict[str, list[str]] = {}
+    for row in captions:
+        if row.image in images:
+            of_image.setdefault(row.image, []).append(row.text)
+    rows = [texts[:CAPTIONS] for texts in of_image.values() if len(texts) >= CAPTIONS]
+    if not rows:
+        return []
+    vectors = encode(encoder, {ENGLISH: [text for texts in rows for text in texts]})[ENGLISH]
+    by_place = {f"{ENGLISH} {place + 1}": vectors[place::CAPTIONS] for place in range(CAPTIONS)}
+    note = f"The {CAPTIONS} English captions of a picture of split test find each other, one in each column."
+    return [score_translation("photos, paraphrases", note, by_place)]
 
 
 def _widely(

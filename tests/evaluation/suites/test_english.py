@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.suites.english import everyday, picture_sets
+from evaluation.suites.english import captions_with_english, everyday, picture_sets
+from evaluation.suites.sets import Caption
 from evaluation.suites.translation import multi30k
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -122,3 +123,19 @@ def test_machine_translations_are_measured_with_the_english_lines(
     write(machine / "zh.txt", sentences("zh")[:49])
     with pytest.raises(DataError, match="not as many lines as"):
         multi30k(encoder, tmp_path, LANGUAGES)
+
+
+def test_any_caption_of_the_picture_is_right(encoder: TextEncoder) -> None:
+    """Two English captions a picture; the German one is the second's translation. A picture without German is
+    no candidate."""
+    english, german = sentences("en")[:120], sentences("de")[:120]
+    captions = {
+        "en": [Caption(f"{row // 2}", text, "human") for row, text in enumerate(english)],
+        "de": [Caption(f"{row // 2}", german[row], "machine") for row in range(1, 100, 2)],
+    }
+    table = captions_with_english(encoder, captions, {f"{row}" for row in range(60)}, LANGUAGES)
+    assert {(pair.source, pair.n) for pair in table.pairs} == {("de", 50), ("en", 100)}
+    asked, answers = encoder.encode(german[1:100:2]), encoder.encode(english[:100])
+    best = csls(asked @ answers.T).argmax(axis=1) // 2
+    assert table.pairs[0].measures["csls_r1"] == pytest.approx(100 * np.mean(best == np.arange(50)))
+    assert table.pairs[0].measures["csls_r1"] <= table.pairs[0].measures["csls_r10"]

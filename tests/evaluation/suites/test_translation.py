@@ -50,11 +50,12 @@ def test_figures_are_those_of_the_encoded_lines(encoder: TextEncoder, data: Path
 
 
 def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: Path) -> None:
-    translations, pool = photos(encoder, data, LANGUAGES)
+    translations, pool, english = photos(encoder, data, LANGUAGES)
     assert (translations.languages, translations.n) == (("de", "pt"), 125)
     assert [(pair.source, pair.target) for pair in translations.pairs] == [("de", "pt"), ("pt", "de")]
     assert (pool.languages, pool.n) == (("ar", "de", "en", "pt", "zh"), 200)
     assert 1 < pool.means["all"]["positives"] < 100
+    assert (english.name, english.languages) == ("photos, with English", ("ar", "en", "de", "pt", "zh"))
 
 
 def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:
@@ -63,7 +64,7 @@ def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEn
     whole = path.read_text("utf-8")
     path.write_text("".join(line + "\n" for line in whole.splitlines()[200:]), "utf-8")
     try:
-        (pool,) = photos(encoder, data, ["en", "zh"])
+        pool, _ = photos(encoder, data, ["en", "zh"])
     finally:
         path.write_text(whole, "utf-8")
     texts = {code: sentences(code)[::4][200:250] for code in ("en", "zh")}
@@ -77,14 +78,36 @@ def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: Text
     whole = path.read_text("utf-8")
     path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
     try:
-        without = photos(encoder, data, ["en", "zh", "ar"])[-1]
+        without = photos(encoder, data, ["en", "zh", "ar"])[-2]
     finally:
         path.write_text(whole, "utf-8")
     assert (without.languages, without.n) == (("en", "zh"), 200)
 
 
-def test_without_translations_there_is_the_pool(encoder: TextEncoder, data: Path) -> None:
-    assert [table.name for table in photos(encoder, data, ["en", "zh"])] == ["photos, one pool"]
+def test_without_translations_there_are_the_pool_and_english(encoder: TextEncoder, data: Path) -> None:
+    assert [table.name for table in photos(encoder, data, ["en", "zh"])] == [
+        "photos, one pool",
+        "photos, with English",
+    ]
+    assert [table.name for table in photos(encoder, data, ["de", "zh"])] == ["photos, one pool"]
+
+
+def test_english_captions_of_a_picture_find_each_other(encoder: TextEncoder, tmp_path: Path) -> None:
+    captions = tmp_path / "photos" / "captions"
+    captions.mkdir(parents=True)
+    (tmp_path / "photos" / "splits.tsv").write_text("".join(f"{i}.jpg\ttest\n" for i in range(21)), "utf-8")
+    texts = sentences("en")[:105]
+    for language in ("en", "de"):
+        # The last picture has four.
+        lines = [f"{i // 5}.jpg\t{text}\thuman\n" for i, text in enumerate(texts[:104])]
+        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    table = photos(encoder, tmp_path, ["en", "de"])[-1]
+    assert (table.name, table.n, len(table.pairs)) == ("photos, paraphrases", 20, 20)
+    expected = naive(encoder.encode(texts[1:100:5]), encoder.encode(texts[3:100:5]))
+    found = {(pair.source, pair.target): pair.measures for pair in table.pairs}["en 2", "en 4"]
+    assert {key: found[key] for key in expected} == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
 
 
 def test_scenes_and_sayings_are_measured_separately(
