@@ -2,13 +2,14 @@
 
 A language is one file, LANG.toml: what its words say on each axis. An axis has values that exclude each
 other (`side` has left and right), and a value lists the words that say it. `*` stands for any letters of a
-word, `$` after a word for the end of its clause, `^` before one for the beginning of the text. `negation` is
-an axis with one value; `mood` tells questions and statements where no mark does, and what may be `either`:
-requests and tags ("please", "isn't it"). `ignore` lists phrases that say nothing of the kind although they
-contain such words ("good night", "no problem"), `affirmative` words that only look like negations (Czech
-"neděle", Sunday), `function` words that say nothing by themselves (articles, pronouns, "please"), `relation`
-those of these that differ where both sentences have one (before, after), `same` words that mean the same, as
-far as a sentence matters.
+word, `$` after a word for the end of its clause, `^` before one for the beginning of the text. `negation`
+is an axis with one value; `mood` tells questions and statements where no mark does, and what may be
+`either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
+("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
+night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
+`function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
+that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
+sentence matters.
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -32,6 +33,7 @@ from index.text.number_words import may_have_number, numbers_in
 NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
 ASKED, EXCHANGED, ADDED = "asked", "exchanged", "added"
 MOOD, QUESTION, STATEMENT, EITHER, MAY = "mood", "question", "statement", "either", "may"
+DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 SAME = "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
@@ -80,25 +82,27 @@ def contrasts(
 ) -> list[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
-    A negation that only one of them has is a contrast, and so is "when" within one language, and a statement
-    beside a question ("you can go home", "can you go home?") unless that may be a request. On other axes
-    each must say what the other does not: "a man and a woman" does not exclude "a man". Most
-    languages name who does something before whom it is done to, so that another order is a contrast ("the man
-    sees the woman"), even where it is but a passive. Within any one language other words are a contrast, too,
-    unless they are the `same`: exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are
-    the same words in other places or forms.
+    A negation that only one of them has is a contrast, and so is a statement beside a question ("you can
+    go home", "can you go home?") unless that may be a request. Within one language so are "when", and "do
+    you take pills?" beside "which pills do you take?". On other axes each must say what the other does
+    not: "a man and a woman" does not exclude "a man". Most languages name who does something before whom
+    it is done to, so that another order is a contrast ("the man sees the woman"), even where it is but a
+    passive. Within any one language other words are a contrast, too, unless they are the `same`:
+    exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other
+    places or forms.
     Of languages without a file only exchanges of longer words, places and forms are known, and the marks of
     questions and statements.
     """
     known = {source, target} <= known_languages()
     asked, answered = said(question, source), said(answer, target)
+    both_ways = (asked, answered), (answered, asked)
     found = [
-        Contrast(axis, _words(asked.get(axis, {})), _words(answered.get(axis, {})))
+        Contrast(axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways))
         for axis in (sorted({*asked, *answered}) if known else [MOOD])
         if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
         # "must not" and "cannot" forbid alike.
         and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
-        and not (axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)))
+        and not (axis == MOOD and any(_may_request(*pair) for pair in both_ways))
     ]
     if known:
         found += [
@@ -296,6 +300,8 @@ def _exchanged(order: Sequence[int], changed: Collection[int]) -> list[int]:
 def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool) -> bool:
     if axis == NEGATION or (axis == ASKED and one_language):
         return asked != answered
+    if axis == MOOD and one_language:
+        return asked != answered and bool(asked and answered)
     return bool(asked - answered) and bool(answered - asked)
 
 
@@ -311,8 +317,10 @@ def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> b
     return [value for value in asked if value in answered] != [value for value in answered if value in asked]
 
 
-def _words(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for found in values.values() for word in found))
+def _words(values: Mapping[str, Sequence[str]], others: Collection[str] = ()) -> tuple[str, ...]:
+    """The words that say values, but those of `others`."""
+    said = (found for value, found in values.items() if value not in others)
+    return tuple(dict.fromkeys(word for found in said for word in found))
 
 
 @lru_cache(TEXTS_CACHED)
@@ -322,8 +330,7 @@ def said(text: str, language: str) -> Said:
     Of languages without a file the mood alone is known.
     """
     lexicon, clauses = _lexicon(language), _clauses(text, language)
-    mood = _mood(text, language, "".join(clauses).replace("  ", " "))
-    found: dict[str, dict[str, list[str]]] = {MOOD: mood} if mood else {}
+    found: dict[str, dict[str, list[str]]] = {}
     for clause in clauses:
         begins = clause.split() if has_spaces(language) else clause
         begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
@@ -333,6 +340,11 @@ def said(text: str, language: str) -> Said:
             for match in pattern.finditer(lexicon.affirmative.sub(" ", rest) if axis == NEGATION else rest):
                 value = values[match.lastindex or 0]
                 found.setdefault(axis, {}).setdefault(value, []).append(match.group())
+    if mood := _mood(text, language, "".join(clauses).replace("  ", " ")):
+        found[MOOD] = mood
+    by = found.pop(DETAIL, {})
+    if QUESTION in mood:
+        mood |= by
     return found
 
 
@@ -430,6 +442,6 @@ def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
 
 def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Pattern[str]:
     """A pattern of the words that phrases begin with; of characters where no spaces divide words."""
-    phrases = [phrase.removesuffix("$") for value in values.values() for phrase in value]
+    phrases = [phrase.removeprefix("^").removesuffix("$") for value in values.values() for phrase in value]
     firsts = {phrase.split(" ")[0] if has_spaces(language) else phrase[0] for phrase in phrases}
     return re.compile("|".join(re.escape(first).replace(r"\*", ".*") for first in sorted(firsts)))

@@ -40,6 +40,7 @@ def axes(question: str, source: str, answer: str, target: str) -> list[str]:
         ("Where does it hurt?", "When does it hurt?", "asked"),
         ("You may drink something.", "You must drink something.", "duty"),
         ("Can you eat?", "Do you want to eat?", "duty"),
+        ("Do you take pills?", "Which pills do you take?", "mood"),
         ("Will it hurt?", "Did it hurt?", "tense"),
         ("I had a fever.", "I have a fever.", "tense"),
         ("I need the doctor.", "I like the doctor.", "exchanged"),
@@ -123,6 +124,7 @@ def test_what_is_spelled_like_a_word_of_an_axis_says_nothing_on_it(
         ("The dog sleps here.", "The dog sleeps here."),
         ("Is there a toilet?", "Do you have a toilet?"),
         ("Do you have any pain?", "Do you have some pain?"),
+        ("Which pills do you take?", "What pills do you take?"),
     ],
 )
 def test_no_contrast(question: str, answer: str) -> None:
@@ -219,6 +221,21 @@ def test_a_request_is_either(one: str, language: str, other: str) -> None:
     """And so is what no mark and no word tells."""
     assert "mood" not in axes(one, language, other, language)
     assert "mood" not in axes(other, language, one, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "closed", "open"),
+    [
+        ("de", "Nehmen Sie Tabletten?", "Welche Tabletten nehmen Sie?"),
+        ("fr", "Est-ce que vous prenez des comprimés ?", "Quels comprimés prenez-vous ?"),
+        ("tr", "Hap alıyor musunuz?", "Hangi hapları alıyorsunuz?"),
+        ("zh", "您吃药吗？", "您吃什么药？"),
+        ("ar", "هل تتناول أدوية؟", "ما الأدوية التي تتناولها؟"),
+    ],
+)
+def test_whether_is_no_which(language: str, closed: str, open: str) -> None:
+    assert "mood" in axes(closed, language, open, language)
+    assert "mood" not in axes(closed, language, "Which pills do you take?", "en")
 
 
 def test_the_words_that_differ_are_named() -> None:
