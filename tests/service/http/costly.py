@@ -134,7 +134,6 @@ def costly_files() -> Iterator[Costly]:
         "comments.po": b"#\n" * (full // 2),
         "one entry.po": b'msgid "%b"\nmsgstr ""\n' % (b"a" * (full - 100)),
         "flags.po": b"#, %b\n" % b",".join([b"a"] * (full // 2 - 100)) + b'msgid "a"\nmsgstr ""\n',
-        **_packed_files(),
     }
     yield from (file_to_fill(name, content) for name, content in documents.items())
     yield from _longest_files(full, xliff + b"%b" + ends)
@@ -142,6 +141,7 @@ def costly_files() -> Iterator[Costly]:
     long = b"en,de,topic\n" + b"a,b,%b\n" % (b"c" * 800) * (full // 805)
     yield Costly("a board of long topics", "/board?name=a.csv", long, BYTES)
     yield Costly("a board of one cell", "/board?name=a.csv", b'en,de\n"' + b"a" * full, BYTES)
+    yield from (file_to_fill(name, content) for name, content in _packed_files().items())
 
 
 def _packed_files() -> dict[str, bytes]:
