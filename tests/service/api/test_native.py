@@ -204,12 +204,6 @@ def test_the_quality_of_a_pair_is_what_its_index_measured(index_dir: Path) -> No
     assert all(one["quality"] == {} for one in others)
 
 
-def test_health(client: TestClient, translator: Translator) -> None:
-    assert client.get("/health/live").json() == {"status": "live"}
-    ready = {"model": translator.model, "index": translator.version, "status": "ready"}
-    assert client.get("/health/ready").json() == ready
-
-
 def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) -> None:
     request = {"text": ["The dog sleeps. The cat runs!", "A bird."], "source": "en", "target": "de"}
     several, single = remembering.post("/translate/sentence", json=request).json()["results"]

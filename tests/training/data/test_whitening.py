@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import TrainingError
-from training.data import whitening
 from training.data.whitening import fit_whitening
 
 
@@ -54,12 +53,3 @@ def test_features_without_variance_stay_finite() -> None:
     rows = features()
     rows[:, 3:] = 7
     assert np.isfinite(fit_whitening(rows, 10, 1.0, seed=0)(rows)).all()
-
-
-def test_of_many_rows_a_seeded_sample_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whitening, "SAMPLE_ROWS", 100)
-    rows = features()
-    one, same, other = (fit_whitening(rows, 4, 1.0, seed=seed) for seed in (0, 0, 1))
-    assert np.array_equal(one.mean, same.mean)
-    assert not np.array_equal(one.mean, other.mean)
-    assert not np.array_equal(one.mean, rows.mean(axis=0))

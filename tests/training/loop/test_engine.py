@@ -31,6 +31,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "adapted": (BAG, *ADAPTED),
     "paired": (BAG, *PAIRED),
     "halves": (BAG, 'objectives.halves={"weight": 0.3}'),
+    "scale": (BAG, "vision.space=learned", "head.text=linear", 'objectives={"caption_tuning": {}}'),
 }
 
 

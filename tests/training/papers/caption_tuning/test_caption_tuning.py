@@ -13,7 +13,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
-from tests.training.tiny import BAG, recipe
+from tests.training.tiny import recipe
 from training.encoders.tiny import write_tiny_xlmr
 from training.export.bundle import export_run
 from training.loop.prepare import prepare
@@ -49,16 +49,6 @@ freeze_encoder_epochs = 0.5
 [run]
 threads = 1
 """
-
-
-# A bag of subwords on frozen features, whose gradients can be compared.
-SMALL = BAG.replace('space = "whitened"', 'space = "learned"').replace("whitening = 0.5", "")
-SMALL = SMALL.replace('text = "none"', 'text = "linear"')
-SMALL = (
-    SMALL[: SMALL.index("[objectives.visual")]
-    + "[objectives.caption_tuning]\n"
-    + SMALL[SMALL.index("[optim") :]
-)
 
 
 @pytest.fixture(scope="module")
@@ -165,22 +155,3 @@ def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path
         given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer([])
     with pytest.raises(RecipeError, match="brings its own"):
         recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
-
-
-def test_the_temperatures_gradient_does_not_depend_on_how_a_batch_is_cut(data: Path, tmp_path: Path) -> None:
-    whole, cut = (_gradient(data, tmp_path / str(size), size) for size in (0, 7))
-    assert whole.abs().item() > 0
-    torch.testing.assert_close(whole, cut, rtol=1e-4, atol=1e-7)
-
-
-def _gradient(data: Path, folder: Path, chunk_size: int) -> torch.Tensor:
-    folder.mkdir()
-    changes = ("text.dropout=0", "text.token_dropout=0", f"optimiser.chunk_size={chunk_size}")
-    given = recipe(SMALL, folder, *changes)
-    run = create_run(folder / "run", given, resume=False)
-    loop = Loop(run, prepare(run, data))
-    loop.model.train()
-    loop.engine.backward(next(loop.source.batches(0)))
-    gradient = loop.model.get_parameter("learned.scale.logarithm").grad
-    assert gradient is not None
-    return gradient

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from training.encoders.base import last_states
 from training.papers.mule.universal import Universal, UniversalSettings
 from training.papers.pseudopairs.gru import GRUSettings
 
@@ -14,12 +13,6 @@ def universal(**settings: object) -> Universal:
     torch.manual_seed(0)
     table = {"encoder": "universal", "words": 5, "universal": 6, "width": 7, **settings}
     return UniversalSettings.model_validate(table).build(20, 2)
-
-
-def test_the_sentence_is_the_state_after_its_last_token() -> None:
-    states = torch.arange(24.0).view(2, 3, 4)
-    found = last_states(states, torch.tensor([[1, 1, 1], [1, 0, 0]]))
-    assert found.tolist() == [states[0, 2].tolist(), states[1, 0].tolist()]
 
 
 @pytest.mark.parametrize("encoder", [GRU, universal()], ids=["gru", "universal"])
