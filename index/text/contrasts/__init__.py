@@ -426,16 +426,19 @@ def _lexicon(language: str) -> Lexicon:
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
-    """A pattern that finds the phrases of each value, the longest of overlapping ones; its groups' values."""
+    """A pattern that finds the phrases of each value, the longest of overlapping ones; its groups' values.
+
+    Those that only begin a text come last: they are many, and looked for in one place.
+    """
     phrases = [(phrase, value) for value, phrases in values.items() for phrase in phrases]
-    phrases.sort(key=lambda pair: -len(pair[0]))
-    bare = [phrase.removeprefix("^").removesuffix("$") for phrase, _ in phrases]
-    starts = ["(?<=^ )" if phrase.startswith("^") else "" for phrase, _ in phrases]
+    phrases.sort(key=lambda pair: (pair[0].startswith("^"), -len(pair[0])))
     parts = [
-        start + re.escape(part).replace(r"\*", "[^ ]*") for start, part in zip(starts, bare, strict=True)
+        f"({re.escape(phrase.strip('^$'))})".replace(r"\*", "[^ ]*") + "(?= $)" * phrase.endswith("$")
+        for phrase, _ in phrases
     ]
-    ends = ["(?= $)" if phrase.endswith("$") else "" for phrase, _ in phrases]
-    joined = "|".join(f"({part}){end}" for part, end in zip(parts, ends, strict=True))
+    anywhere = sum(not phrase.startswith("^") for phrase, _ in phrases)
+    begin = [f"(?<=^ )(?:{'|'.join(parts[anywhere:])})"] if parts[anywhere:] else []
+    joined = "|".join([*parts[:anywhere], *begin])
     pattern = f"(?:{joined})" if not has_spaces(language) else f"(?<= )(?:{joined})(?= )"
     return Axis(re.compile(pattern), ["", *(value for _, value in phrases)])
 
