@@ -7,6 +7,7 @@ what the sentence of the question's language says that it suits clearly better, 
 than its question says more or less.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from index.answers.answer import Differs
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
+from index.languages import has_spaces
 from index.text.contrasts import MOOD, QUESTION_MARK, Contrast, contrasts
 from index.text.placeables import without_tags
 
@@ -42,13 +44,20 @@ def limited_by(
     return chances
 
 
-def with_contrasts(differs: Differs, found: Sequence[Contrast], question: str, answer: str) -> Differs:
-    """Add the words of the texts by which contrasts are said to those by which an answer differs."""
+def with_contrasts(
+    differs: Differs, found: Sequence[Contrast], question: str, answer: str, language: str
+) -> Differs:
+    """Add the words of the texts by which contrasts are said to those by which an answer differs.
+
+    `language`: the answer's.
+    """
     if not found:
         return differs
     asked = as_written([word for contrast in found for word in contrast.question], question)
     # Those of a sentence whose translation the answer is are not in the answer, but for marks of a question.
-    words = [word for contrast in found for word in contrast.answer if word in answer.lower()]
+    edge = r"\b" if has_spaces(language) else ""
+    said, lowered = [word for contrast in found for word in contrast.answer], answer.lower()
+    words = [word for word in said if re.search(edge + re.escape(word) + edge, lowered)]
     if any(contrast.axis == MOOD and contrast.answer for contrast in found):
         words += QUESTION_MARK.findall(answer)
     answered = as_written(words, answer)

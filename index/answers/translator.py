@@ -425,6 +425,7 @@ class Translator:
                         contrasts.get(before, ()),
                         asked.bare[question],
                         text,
+                        index.language,
                     ),
                     penalties=penalties,
                     metadata=index.metadata(row),

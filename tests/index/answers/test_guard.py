@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from index.answers.answer import Answer, Differs
+from index.answers.guard import with_contrasts
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source
 from index.storage.options import Cleaning
+from index.text.contrasts import Contrast
 
 PHRASES = {
     "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",
@@ -100,6 +102,14 @@ def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> 
     found = answer_of(translators[0], question, OTHER_WORDS[question])
     assert found.differs is not None
     assert "midnight" in found.differs.question
+
+
+def test_words_of_an_aligned_sentence_are_marked_where_the_answer_has_them_whole() -> None:
+    found = [Contrast("person", ("you",), ("i",)), Contrast("mood", (), ("?",))]
+    differs = with_contrasts(Differs(), found, "You walk.", "Kann ich gehen?", "de")
+    assert differs == Differs(question=("You",), answer=("?",))
+    found = [Contrast("open", ("offen",), ("关",))]
+    assert with_contrasts(Differs(), found, "Es ist offen.", "店关了。", "zh").answer == ("关",)
 
 
 @pytest.mark.parametrize(
