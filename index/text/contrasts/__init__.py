@@ -38,6 +38,7 @@ IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "
 SAME = "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]")
+QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 NOTHING = "\0"  # in no cleaned text
@@ -356,8 +357,9 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
         told.setdefault(values[match.lastindex or 0], []).append(match.group())
     if EITHER in told:
         return {}
-    if marks := QUESTION_MARK.findall(text.replace(";", "?") if language == "el" else text):
-        return {QUESTION: marks}
+    text = text.replace(";", "?") if language == "el" else text
+    if marks := QUESTION_MARK.findall(text):  # one of several sentences that are not all questions is either
+        return {QUESTION: marks} if QUESTION_END.search(text) else {}
     ended = STATEMENT_END.search(text) is not None
     if QUESTION in told:  # a full stop is typed after "where does it hurt", too
         return {} if ended else {QUESTION: told[QUESTION]}

@@ -215,6 +215,7 @@ def test_a_statement_is_no_question(statement: str, language: str, question: str
         ("Könnten Sie die Tür öffnen?", "de", "Öffnen Sie bitte die Tür."),
         ("能给我水吗？", "zh", "我要水。"),
         ("vai piovere", "it", "Vai piovere?"),
+        ("Fever? The child is asleep.", "en", "The child is asleep."),
     ],
 )
 def test_a_request_is_either(one: str, language: str, other: str) -> None:
