@@ -38,6 +38,8 @@ class BagSettings(TokenMeanSettings):
     start_share: the share of `start` in the embeddings that the run ends with, for the tokens that `start`
     has: a mean of both, so that what it knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of
     zero-shot models).
+    bound_norms: whether embeddings that are longer than the median end as long as it. Those of rare tokens grow
+    long, and would outweigh the rest of their sentences.
     start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
     vocabulary_extension) whose embedding begins as their sum, so that sentences begin where `start` has them.
     """
@@ -46,6 +48,7 @@ class BagSettings(TokenMeanSettings):
 
     encoder: Literal["bag"]
     start_share: float = Field(default=0.0, ge=0, lt=1)
+    bound_norms: bool = False
     start_merges: int = Field(default=0, ge=0, le=50_000)
 
     def build(self, vocabulary: int, languages: int) -> "Bag":
@@ -156,9 +159,12 @@ class Bag(TokenMean):
 
     @torch.no_grad()
     def conclude(self) -> None:
-        """Take the mean with the embeddings of `start`, if the settings say so."""
+        """Take the mean with the embeddings of `start`, and bound all, as the settings say."""
+        weights = self.tokens.weight
         if self.start is not None:
-            self.tokens.weight[: len(self.start)].lerp_(self.start, self.settings.start_share)
+            weights[: len(self.start)].lerp_(self.start, self.settings.start_share)
+        if self.settings.bound_norms:
+            weights.copy_(weights.renorm(2, 0, weights.norm(dim=1).median().item()))
 
     def _started(self, start: Start, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
         """The embeddings of a start (tokens, width), and those of the tokens that join them: their sums.
