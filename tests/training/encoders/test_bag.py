@@ -73,3 +73,15 @@ def test_a_sentence_whose_tokens_are_all_left_out_is_finite() -> None:
     found.sum().backward()  # type: ignore[no-untyped-call]
     assert model.tokens.weight.grad is not None
     assert torch.isfinite(model.tokens.weight.grad).all()
+
+
+def test_no_embedding_ends_longer_than_the_median() -> None:
+    model, plain = encoder(bound_norms=True), encoder()
+    before = model.tokens.weight.detach().clone()
+    for each in (model, plain):
+        each.conclude()
+    assert torch.equal(plain.tokens.weight, before)
+    after, norms = model.tokens.weight.detach(), before.norm(dim=1)
+    is_long = norms > norms.median()
+    assert torch.equal(after[~is_long], before[~is_long])
+    assert torch.allclose(after[is_long], before[is_long] * (norms.median() / norms[is_long])[:, None])
