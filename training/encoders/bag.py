@@ -38,8 +38,8 @@ class BagSettings(TokenMeanSettings):
     start_share: the share of `start` in the embeddings that the run ends with, for the tokens that `start`
     has: a mean of both, so that what it knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of
     zero-shot models).
-    bound_norms: whether embeddings that are longer than the median end as long as it. Those of rare tokens grow
-    long, and would outweigh the rest of their sentences.
+    bound_norms: whether embeddings that are longer than the median end as long as it. Those of rare tokens
+    grow long, and would outweigh the rest of their sentences.
     start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
     vocabulary_extension) whose embedding begins as their sum, so that sentences begin where `start` has them.
     """
