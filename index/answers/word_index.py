@@ -31,9 +31,8 @@ WORDS_CACHED = 1 << 12  # with the vectors that the encoder makes of them
 # thousand pairs of one kind (arm, shoulder) none but days and months, which contrasts know.
 SAME_MEANING = 0.65
 NO_SCORES, NO_BEST = np.zeros(0, np.float32), dict[str, NDArray[np.float32]]()
-LONGEST_ENDING = (
-    0.4  # shared by words of other beginnings; of those with more hardly one in ten means the same
-)
+# Of letters at which words end alike: of pairs with a larger share hardly one in ten means the same.
+LONGEST_ENDING = 0.4
 LEAST_MISSPELLED = 5  # letters of a word with one mistake: silk is not milk misspelled
 
 
