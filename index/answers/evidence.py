@@ -294,8 +294,9 @@ def _unexpressed(
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
     """Lower-cased words of a text, each once, spelled as in the text."""
     lowered, spelled = text.lower(), []
-    # Of each lower-cased character, the place of the one that it was: "İ" becomes two.
-    places = [place for place, character in enumerate(text) for _ in character.lower()]
+    places: Sequence[int] = range(len(text))
+    if len(lowered) > len(text):  # "İ" becomes two: of each character, the place of the one that it was
+        places = [place for place, character in enumerate(text) for _ in character.lower()]
     for word in dict.fromkeys(words):
         begin = lowered.find(word)
         spelled.append(text[places[begin] : places[begin + len(word) - 1] + 1] if begin >= 0 else word)
