@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, joined
 from index.answers.evidence import word_candidates
+from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex, fold
 from index.build.calibration import fit_choice
 from index.build.probes import dictionary, everyday, reworded, scenes, shortened
@@ -18,7 +19,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
-from index.words.contexts import Contexts, occurrences
+from index.words.contexts import in_context
 from index.words.vocabulary import by_frequency, count_words, training_words
 
 POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
@@ -137,10 +138,9 @@ def _word_indexes(encoder: TextEncoder, codes: Sequence[str]) -> dict[str, WordI
         lines = everyday(code)
         words = training_words(encoder.bundle, code) + Counter(count_words(lines, code))
         counts[code] = {word: words[word] for word in by_frequency(words)}
-        contexts, of_lines = Contexts(len(words), encoder.dimension), encoder.encode(lines, language=code)
-        for _, rows, texts in occurrences([lines], list(counts[code]), code):
-            contexts.add(rows, texts, of_lines)
-        vectors[code] = contexts.mixed(encoder.word_vectors(list(counts[code]), code))
+        of_lines = Features.of([lines], list(counts[code]), code).words_of(np.arange(len(lines)))
+        own = encoder.word_vectors(list(counts[code]), code)
+        vectors[code] = in_context(own, of_lines, encoder.encode(lines, language=code))
     indexes = {code: FaissIndex.of(own) for code, own in vectors.items()}
     found = {}
     for code, own in counts.items():

@@ -1,7 +1,7 @@
 """Stage of a build: the words of each language, and the token statistics of the language detector."""
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 
 import numpy as np
@@ -15,14 +15,13 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
-from index.words.contexts import Contexts, occurrences
+from index.words.contexts import in_context
 from index.words.vocabulary import by_frequency, token_counts, training_tokens
 
 MOST_WORDS = 200_000  # of a language, the most frequent
 SENTENCES_COUNTED = 1 << 16  # at a time
 SENTENCES_READ = 1 << 15  # at a time, for their features
 CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its words
-CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 
 def word_counts(job: Job, code: str, pool: Pool) -> Counter[str]:
@@ -58,19 +57,10 @@ def write_words(
         features = Features.of(texts_of(job, code, SENTENCES_READ), vocabulary, code)
         for name, values in features.arrays(code).items():
             save_array(job.path(name), values)
-        vectors[code] = vectors_in_context(job, code, vocabulary, sentences[code])
+        texts = vectors_of(job, code, min(sentences[code], CONTEXT_SENTENCES))
+        own = job.encoder.word_vectors(vocabulary, code)
+        vectors[code] = in_context(own, features.words_of(np.arange(len(texts))), texts)
     return vectors
-
-
-def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:
-    """(n, d) unit vectors of words, from their tokens and the sentences that contain them."""
-    vectors = vectors_of(job, code, min(sentences, CONTEXT_SENTENCES))
-    contexts, start = Contexts(len(vocabulary), vectors.shape[1]), 0
-    batches = texts_of(job, code, CONTEXTS_ADDED, end=len(vectors))
-    for count, words, texts in occurrences(batches, vocabulary, code):
-        contexts.add(words, texts, np.asarray(vectors[start : start + count]))
-        start += count
-    return contexts.mixed(job.encoder.word_vectors(vocabulary, code))
 
 
 def detector_of(
@@ -85,6 +75,6 @@ def detector_of(
     for code, counts in training_tokens(encoder).items():
         if code in known and code not in words:
             rows[code] = known[code]
-        elif (found := counts + token_counts(encoder, words.get(code, Counter()))).any():
+        elif (found := counts + token_counts(encoder, words[code]) if code in words else counts).any():
             rows[code] = table_row(found)
     return Detector(list(rows), np.array(list(rows.values()), np.float32).reshape(-1, encoder.vocabulary))

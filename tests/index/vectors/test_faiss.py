@@ -134,10 +134,10 @@ def test_an_odd_number_of_dimensions(tmp_path: Path) -> None:
     [
         (10, "Flat"),
         (FLAT_ROWS, "Flat"),
-        (FLAT_ROWS + 1, "PQ128x4fs,RFlat"),
-        (SCAN_ROWS, "PQ128x4fs,RFlat"),
+        (FLAT_ROWS + 1, "PQ64x4fs,RFlat"),
+        (SCAN_ROWS, "PQ64x4fs,RFlat"),
         (1_000_000, "IVF512,PQ128x4fsr,Refine(SQfp16)"),
-        (100_000, "IVF128,PQ128x4fsr,Refine(SQfp16)"),
+        (SCAN_ROWS + 1, "IVF256,PQ128x4fsr,Refine(SQfp16)"),
         (10_000_000, "IVF2048,PQ128x4fsr,Refine(SQfp16)"),
     ],
 )

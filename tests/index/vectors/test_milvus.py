@@ -88,8 +88,8 @@ def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
     ]
     assert recall(*rows) >= 0.99
     for one, two in zip(found, wanted, strict=True):
-        assert [match.score for match in one] == pytest.approx([match.score for match in two], abs=1e-5)
-        assert one[0].confidence == pytest.approx(two[0].confidence, abs=1e-4)
+        assert [match.score for match in one] == pytest.approx([match.score for match in two], abs=2e-4)
+        assert one[0].confidence == pytest.approx(two[0].confidence, abs=2e-4)
 
 
 def test_the_index_has_everything_except_the_vectors(

@@ -3,29 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.text.normalisation import words
 from index.words import contexts
-from index.words.contexts import occurrences
 from tests.bundles import make_corpus
-
-TEXTS = ["Ice cream, ice!", "a dog", "", "Cream ice cream dog.", "a a cat"]
-VOCABULARY = ["dog", "ice", "a", "never"]
-
-
-@pytest.mark.parametrize("batch", [1, 2, 100])
-def test_a_word_is_found_in_each_text_once(batch: int) -> None:
-    batches = [TEXTS[start : start + batch] for start in range(0, len(TEXTS), batch)]
-    found = {
-        (VOCABULARY[row], number * batch + text)
-        for number, (_, rows, texts) in enumerate(occurrences(batches, VOCABULARY, "en"))
-        for row, text in zip(rows.tolist(), texts.tolist(), strict=True)
-    }
-    assert found == {("ice", 0), ("a", 1), ("dog", 1), ("ice", 3), ("dog", 3), ("a", 4)}
 
 
 def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path) -> None:
