@@ -139,8 +139,8 @@ def _word_indexes(encoder: TextEncoder, codes: Sequence[str]) -> dict[str, WordI
         words = training_words(encoder.bundle, code) + Counter(count_words(lines, code))
         counts[code] = {word: words[word] for word in by_frequency(words)}
         of_lines = Features.of([lines], list(counts[code]), code).words_of(np.arange(len(lines)))
-        own = encoder.word_vectors(list(counts[code]), code)
-        vectors[code] = in_context(own, of_lines, encoder.encode(lines, language=code))
+        alone = encoder.word_vectors(list(counts[code]), code)
+        vectors[code] = in_context(alone, of_lines, encoder.encode(lines, language=code))
     indexes = {code: FaissIndex.of(own) for code, own in vectors.items()}
     found = {}
     for code, own in counts.items():

@@ -75,6 +75,10 @@ def detector_of(
     for code, counts in training_tokens(encoder).items():
         if code in known and code not in words:
             rows[code] = known[code]
-        elif (found := counts + token_counts(encoder, words[code]) if code in words else counts).any():
+            continue
+        found = counts.astype(np.float64)
+        if code in words:
+            found += token_counts(encoder, words[code])
+        if found.any():
             rows[code] = table_row(found)
     return Detector(list(rows), np.array(list(rows.values()), np.float32).reshape(-1, encoder.vocabulary))
