@@ -86,7 +86,7 @@ class BundleTokenizer:
         return rows
 
     def encode_corpus(self, texts: Sequence[str]) -> Tokens:
-        """Encode the texts of a corpus as `encode` does, by their `words` where no special tokens are added."""
+        """Encode the texts of a corpus as `encode` does, by their `words` if no special tokens are added."""
         if not self._cuts_at_spaces:
             return Tokens.of(self.encode(texts))
         return Tokens.of([row or [self.unknown] for row in self.words(texts)])
