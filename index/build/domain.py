@@ -22,7 +22,7 @@ from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.vector_index import drawn_rows
 from index.words.vocabulary import training_tokens
 
-SENTENCES_COUNTED = 20_000  # of each language
+SENTENCES_COUNTED = 10_000  # of each language
 SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
 Columns = dict[str, NDArray[np.float64]]

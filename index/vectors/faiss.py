@@ -23,12 +23,13 @@ from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_co
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 1 << 17  # up to here reading every code is: 0.25 ms a query at 100,000 rows of 256 dimensions
+WIDE = 256  # dimensions from which codes of four of them find what is near
 TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 128  # that codebooks are learned from, at least; and centroids
 KMEANS_ROUNDS = 8
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
 RECALL_NEIGHBOURS = 10
 RECALL_QUERIES = 256  # that a build measures recall with
-K_FACTORS = (2, 4, 8, 16, 32)  # candidates re-ranked for each answer asked for
+K_FACTORS = (2, 4, 8, 16, 32, 64)  # candidates re-ranked for each answer asked for
 LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
 COMPARED_ROWS = 1 << 14  # rows compared at a time with the queries of a build
 # FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.
@@ -38,14 +39,15 @@ faiss.cvar.distance_compute_blas_threshold = 1 << 12
 def factory_string(count: int, dimension: int) -> str:
     """Choose the factory string for `count` vectors.
 
-    Few vectors are all compared; of more, all 4-bit codes are scanned, each of four dimensions, in registers
-    (André et al. 2017); of many, only the codes of residuals, each of two dimensions, in the lists whose
-    centroids are near the query (Jégou et al. 2011, section 4).
+    Few vectors are all compared; of more, all 4-bit codes are scanned in registers (André et al. 2017); of
+    many, only the codes of residuals in the lists whose centroids are near the query (Jégou et al. 2011,
+    section 4). A code is of two dimensions; of four in a scan, where they are enough.
     """
     if count <= FLAT_ROWS:
         return "Flat"
     if count <= SCAN_ROWS:
-        return f"PQ{dimension // gcd(dimension, 4)}x4fs,RFlat"
+        coded = 4 if dimension >= WIDE else 2
+        return f"PQ{dimension // gcd(dimension, coded)}x4fs,RFlat"
     lists = 2 ** round(log2(count) / 2 - 1)
     return f"IVF{lists},PQ{dimension // gcd(dimension, 2)}x4fsr,Refine(SQfp16)"
 
