@@ -22,7 +22,6 @@ from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, recall
 Columns = dict[str, NDArray[np.float32]]  # language -> a value for each row
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
-NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
 
 
 def write_indexes(
@@ -97,7 +96,7 @@ def _opened(
 ) -> dict[str, FaissIndex]:
     opened = {code: open_index(job, suffix, code, count, settings[code]) for code, count in sizes.items()}
     for index in opened.values():
-        index.read_lists(NEIGHBOURHOOD_LISTS)
+        index.use_least()
     return opened
 
 

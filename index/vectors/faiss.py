@@ -30,6 +30,7 @@ TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others 
 RECALL_NEIGHBOURS = 10
 RECALL_QUERIES = 256  # that a build measures recall with
 K_FACTORS = (2, 4, 8, 16, 32, 64)  # candidates re-ranked for each answer asked for
+LEAST_LISTS, LEAST_K_FACTOR = 4, 4  # for neighbourhood means (decision 25)
 LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
 COMPARED_ROWS = 1 << 14  # rows compared at a time with the queries of a build
 # FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.
@@ -102,10 +103,12 @@ class FaissIndex:
         except RuntimeError as error:
             raise DamagedError(f"{parameters!r} are not parameters of this index: build it again") from error
 
-    def read_lists(self, count: int) -> None:
-        """Set the number of lists to read, if the index has lists."""
+    def use_least(self) -> None:
+        """Set the parameters of searches that need no exact neighbours, as neighbourhood means do."""
         if self.lists:
-            self.use(f"nprobe={min(count, self.lists)}")
+            self.use(f"nprobe={min(LEAST_LISTS, self.lists)}")
+        elif self._refined:
+            self.use(f"k_factor_rf={LEAST_K_FACTOR}")
 
     def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
         k = min(k, len(self))

@@ -167,7 +167,7 @@ def test_no_more_lists_are_read_than_needed(rows: Vectors, tmp_path: Path) -> No
     chosen = tune(index, SearchSettings(factory=FACTORIES[2]), queries, wanted)
     probes = int(chosen.parameters.split(",")[0].removeprefix("nprobe="))
     assert 1 < probes < 64
-    index.read_lists(1)
+    index.use_least()
     assert recall(index.search(queries, CANDIDATE_COUNT)[1][:, :RECALL_NEIGHBOURS], wanted) < TARGET_RECALL
 
 
