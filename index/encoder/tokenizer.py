@@ -73,23 +73,22 @@ class BundleTokenizer:
         return [encoding.ids or [self.unknown] for encoding in self._encode(cleaned)]
 
     def words(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text, without special tokens; may be empty.
-
-        Those of a text's pre-tokens, which recur and are cached, if they are sure to be the same.
-        """
-        cleaned = self._clean(texts)
-        rows = list(map(self._joined, cleaned)) if self._cuts_at_spaces else [[] for _ in cleaned]
-        whole = [number for number, row in enumerate(rows) if not 0 < len(row) <= self._most]
-        encodings = self._encode([cleaned[number] for number in whole], special=False)
-        for number, encoding in zip(whole, encodings, strict=True):
-            rows[number] = encoding.ids
-        return rows
+        """The token ids of each text, without special tokens; may be empty."""
+        return [encoding.ids for encoding in self._encode(self._clean(texts), special=False)]
 
     def encode_corpus(self, texts: Sequence[str]) -> Tokens:
-        """Encode the texts of a corpus as `encode` does, by their `words` if no special tokens are added."""
+        """Encode the texts of a corpus as `encode` does, caching the tokens of pre-tokens, which recur.
+
+        Used only if the tokens of a text are those of its pre-tokens; other texts are encoded as they are.
+        """
         if not self._cuts_at_spaces:
             return Tokens.of(self.encode(texts))
-        return Tokens.of([row or [self.unknown] for row in self.words(texts)])
+        cleaned = self._clean(texts)
+        rows = list(map(self._joined, cleaned))
+        whole = [number for number, row in enumerate(rows) if not 0 < len(row) <= self._most]
+        for number, row in zip(whole, self.encode([cleaned[number] for number in whole]), strict=True):
+            rows[number] = row
+        return Tokens.of(rows)
 
     def _joined(self, text: str) -> list[int]:
         """The tokens of a text's pre-tokens, concatenated; empty if those of one pre-token are uncertain."""
