@@ -14,8 +14,9 @@ from tests.bundles import make_corpus
 CODES = ("de", "en")
 
 
-@pytest.mark.slow
-def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: Path) -> None:
+def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(
+    few_probes: None, tmp_path: Path
+) -> None:
     encoder = TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
     for code in CODES:
         (tmp_path / f"{code}.txt").write_text("\n".join(scenes(code)) + "\n", "utf-8")
