@@ -302,7 +302,7 @@ class Translator:
         recalled: Sequence[Remembered | None],
         glosses: Glosses,
     ) -> dict[int, Sequence[Contrast]]:
-        """What likely candidates say otherwise than their questions, by place, if anything.
+        """What candidates that are at least near say otherwise than their questions, by place, if anything.
 
         Where the corpus says in the language of the question what a candidate says, that is compared; else
         what it says itself, and the sentence of that language that it suits better, if there is one.
@@ -312,7 +312,7 @@ class Translator:
         words = self.word_indexes[asked.language]
         differences = table.columns.get("length_difference", np.zeros(len(table)))
         suits_another = []
-        for place in np.flatnonzero(table["confidence"] >= MIN_CONFIDENCE).tolist():
+        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
             question, row = questions[place], rows[place]
             memory = recalled[question] if table["remembered"][place] else None
             if memory is not None:
@@ -323,7 +323,8 @@ class Translator:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, index.text(row), index.language, words)
-                if not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
+                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
+                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
                     suits_another.append(place)
         nearest_texts = glosses.nearest([rows[place] for place in suits_another])
         for place, text in zip(suits_another, nearest_texts, strict=False):

@@ -32,7 +32,7 @@ from index.text.number_words import may_have_number, numbers_in
 
 NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
 ASKED, EXCHANGED, ADDED = "asked", "exchanged", "added"
-MOOD, QUESTION, STATEMENT, EITHER, MAY = "mood", "question", "statement", "either", "may"
+MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 SAME = "same"
@@ -307,10 +307,13 @@ def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool)
 
 
 def _may_request(asked: Said, answered: Said) -> bool:
-    """Whether what is asked may be a request ("can I have water?"): a statement says no "can" of it."""
-    return (
-        QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ()) and MAY not in answered.get(DUTY, ())
-    )
+    """Whether what is asked may be a request ("can I have water?"), and what is answered make it.
+
+    A statement says no "can" of it, and what begins as a statement does ("he swims") says that it is wanted.
+    """
+    duty, stated = answered.get(DUTY, ()), answered.get(MOOD, {}).get(STATEMENT)
+    asks = QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ())
+    return asks and MAY not in duty and (WANT in duty or not stated)
 
 
 def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
@@ -363,7 +366,7 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
     ended = STATEMENT_END.search(text) is not None
     if QUESTION in told:  # a full stop is typed after "where does it hurt", too
         return {} if ended else {QUESTION: told[QUESTION]}
-    return {STATEMENT: []} if ended or STATEMENT in told else {}
+    return {STATEMENT: told.get(STATEMENT, [])} if ended or STATEMENT in told else {}
 
 
 @lru_cache(WORDS_CACHED)

@@ -104,6 +104,14 @@ def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> 
     assert "midnight" in found.differs.question
 
 
+def test_what_was_hardly_likely_is_marked_too(translators: Sequence[Translator]) -> None:
+    (found,) = translators[1].sentences(["Do you have pain in your right knee?"], "en", "de")[0]
+    assert found.text == PHRASES["Is the pain in your left arm?"]
+    assert found.differs is not None
+    assert "right" in found.differs.question
+    assert "linken" in found.differs.answer
+
+
 def test_words_of_an_aligned_sentence_are_marked_where_the_answer_has_them_whole() -> None:
     found = [Contrast("person", ("you",), ("i",)), Contrast("mood", (), ("?",))]
     differs = with_contrasts(Differs(), found, "You walk.", "Kann ich gehen?", "de")

@@ -225,6 +225,20 @@ def test_a_request_is_either(one: str, language: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "statement", "request_"),
+    [
+        ("de", "Ich schwimme.", "Ich möchte schwimmen."),
+        ("fr", "Je nage.", "Je voudrais nager."),
+        ("es", "Yo nado.", "Quiero nadar."),
+    ],
+)
+def test_whether_one_can_is_asked_of_what_is_stated(language: str, statement: str, request_: str) -> None:
+    question = "Can I swim?"
+    assert "mood" in axes(question, "en", statement, language)
+    assert "mood" not in axes(question, "en", request_, language)
+
+
+@pytest.mark.parametrize(
     ("language", "closed", "open"),
     [
         ("de", "Nehmen Sie Tabletten?", "Welche Tabletten nehmen Sie?"),
