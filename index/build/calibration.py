@@ -317,6 +317,8 @@ def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RI
     model = _fit(table, names, ridge)
     for _ in range(CHOICE_ROUNDS):
         chosen = table.take(likeliest(table, model.probability(table.columns)))
+        if chosen["right"].all():
+            return model  # a fit to these would call every answer right
         model = _fit(chosen, names, ridge)
     return model.rescaled(chosen.columns, chosen["right"]) if ridge > RIDGE else model
 
