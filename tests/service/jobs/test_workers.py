@@ -24,7 +24,7 @@ def lines(count: int) -> bytes:
     return "".join(f"A small dog runs to house {n}.\n" for n in range(count)).encode()
 
 
-def begun(stage: Stage, label: str, count: int = 2500) -> str:
+def begun(stage: Stage, label: str, count: int) -> str:
     """A job that is in this part of its work."""
     kept = stage.upload(lines(count), format="txt", language="en").json()["id"]
     own: str = stage.submit(action="add", uploads=[kept])["id"]
@@ -62,7 +62,7 @@ def kill_job(stage: Stage, process: "subprocess.Popen[str]", own: str) -> None:
 def test_a_job_whose_worker_is_killed_is_resumed_and_makes_one_version(stage: Stage) -> None:
     before, there = current(stage.index), versions(stage.index)
     with stage.working() as process:
-        own = begun(stage, "encode")
+        own = begun(stage, "encode", 10_000)  # few are encoded before anybody looks
         kill(process)
     assert (current(stage.index), versions(stage.index)) == (before, there)
     assert stage.ask("GET", f"/admin/jobs/{own}").json()["state"] == "running"
@@ -70,7 +70,7 @@ def test_a_job_whose_worker_is_killed_is_resumed_and_makes_one_version(stage: St
         job = stage.end(own)
         assert (job["state"], job["attempts"]) == ("succeeded", 2)
         assert versions(stage.index) == [*there, job["version"]] == [*there, current(stage.index)]
-        assert len(stage.texts("en")) == 2540
+        assert len(stage.texts("en")) == 10_040
         assert [path.name for path in (stage.index / "work").iterdir()] == ["LOCK"]
 
         # A job whose process alone is killed is begun again by the worker itself.
