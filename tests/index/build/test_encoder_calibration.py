@@ -11,6 +11,8 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from tests.bundles import lexicon, make_bundle, sentences
 
+ANSWERS_TO_A_WORD = 28  # that are compared: all words of the sentences
+
 
 def vectors(noise: float, n: int = 120, languages: int = 2, seed: int = 0) -> dict[str, Vectors]:
     """Row i near one point in every language."""
@@ -68,8 +70,8 @@ def test_words_are_asked_as_an_index_of_everyday_sentences_has_them(
     asked = [("en", "de", [*entries, ("moon", "mond")]), of_a_language_unknown]
     monkeypatch.setattr(calibration, "dictionary", lambda: asked)
     fitted = calibrate_words(encoder)
-    # Half of the words, each with the same number of answers; no sentence has a moon.
+    # Half of the words, and all answers to them, as each likeliest one is right; no sentence has a moon.
     asked_words = sum(crc32(word.encode()) % 2 == 0 for entry in entries for word in entry)
-    assert fitted.n % asked_words == 0
+    assert fitted.n == asked_words * ANSWERS_TO_A_WORD
     found = {"cosine": 0.9, "score": 1.2, "gap": 1.0, "shortfall": 0.0, "rarer": 0.0}
     assert fitted.probability({name: np.array([value]) for name, value in found.items()}) > 0.9

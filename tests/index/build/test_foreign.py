@@ -20,7 +20,7 @@ FOREIGN = ["Zwei Hunde spielen im Schnee mit einem Ball.", "Veuillez agréer mes
 
 
 def test_what_is_not_in_captions_is_no_other_language() -> None:
-    encoder = TextEncoder(open_bundle(ROOT / "models" / "small"))
+    encoder = TextEncoder(open_bundle(ROOT / "models" / "open"))
     detector = detector_of(encoder, {}).of_index(["en"])
     tokens = Tokens.of(encoder.tokens([*ENGLISH, *FOREIGN]))
     assert detector.foreign(tokens, "en").tolist() == [False] * len(ENGLISH) + [True] * len(FOREIGN)
