@@ -11,6 +11,7 @@ from index.confidence import MIN_CONFIDENCE, MatchKind
 
 RIDGE = 1e-3  # a question: keeps separable answers from driving the weights to infinity
 LEAST_RIDGE = 1e-2  # of the bias, which any share of right answers may need
+LEAST_SPREAD = 1e-6  # of a column that tells anything: less is the rounding of 32 bits
 STEPS = 100  # of Newton's method
 BINS = 10  # of the calibration error
 
@@ -148,7 +149,7 @@ def fit(
     if len(values) != len(right) or not len(right):
         raise ValueError(f"{len(values)} rows of evidence for {len(right)} answers: give as many, at least 1")
     mean, spread = values.mean(0), values.std(0)
-    spread = np.where(spread > 1e-9, spread, 1.0)
+    spread = np.where(spread > LEAST_SPREAD, spread, 1.0)
     design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
     weights = np.ones(len(right)) if counted is None else counted / counted.mean()
     penalty = np.diag([ridge * len(right)] * values.shape[1] + [LEAST_RIDGE])

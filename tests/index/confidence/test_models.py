@@ -108,3 +108,9 @@ def test_what_an_answer_is_called() -> None:
     assert confidence.match_of(1.0, similarity=1.0, own=True) == "exact"
     assert confidence.match_of(0.8, own=True) == "paraphrase"
     assert confidence.match_of(confidence.opposite, similarity=0.9, own=True) == "near"
+
+
+def test_rounding_is_no_evidence() -> None:
+    right = np.arange(40) % 2 == 0
+    fitted = fit({"score": np.linspace(0, 1, 40), "rounded": 1e-8 * right}, right)
+    assert abs(fitted.weights["rounded"]) < 1e-3
