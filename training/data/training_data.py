@@ -28,7 +28,8 @@ class TrainingData:
     without pictures. sentences: language -> token ids of `texts`, then of its captions. text_sizes: name ->
     language -> how many of `texts` are of that name; they come in this order. picture_space: (pictures, d)
     rows, the input of the picture branch. mine_captions: whether captions are mined for pairs, too. embed:
-    embeds sentences (n, d) by the model that the run goes on from; None if it begins anew.
+    embeds sentences (n, d) by the model that the run goes on from; None if it begins anew. trained: languages
+    whose subwords are trained, all if empty; the others' are held as the run began with them.
     """
 
     languages: tuple[str, ...]
@@ -42,6 +43,7 @@ class TrainingData:
     picture_space: Callable[[], Vectors] = _no_space
     mine_captions: bool = True
     embed: Callable[[Sequence[Tokens]], Vectors] | None = None
+    trained: tuple[str, ...] = ()
 
     @cached_property
     def language_places(self) -> NDArray[np.int64]:

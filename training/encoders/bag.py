@@ -1,12 +1,14 @@
 """The bag-of-subwords text encoder: the mean of token embeddings, the fastest encoder."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -20,6 +22,7 @@ from training.encoders.stored import Start, open_start
 from training.encoders.vision import VisionSettings
 
 INITIAL_SCALE = 0.02  # the standard deviation of embeddings at first
+TRAINED_SHARE = 0.3  # of a subword's occurrences that are in trained languages, for it to be trained
 
 
 class TokenMeanSettings(EncoderSettings):
@@ -45,6 +48,7 @@ class BagSettings(TokenMeanSettings):
     """
 
     shares_embeddings: ClassVar[bool] = True
+    holds_subwords: ClassVar[bool] = True
 
     encoder: Literal["bag"]
     start_share: float = Field(default=0.0, ge=0, lt=1)
@@ -140,6 +144,24 @@ def _make_dense(weights: Tensor) -> None:
         weights.grad = weights.grad.to_dense()
 
 
+def _trained_rows(data: TrainingData, rows: int) -> NDArray[np.bool_]:
+    """(rows,) whether a row is that of a subword of the languages that are trained."""
+    counts = {
+        code: np.bincount(np.concatenate(sentences), minlength=rows)
+        for code, sentences in data.sentences.items()
+        if sentences
+    }
+    own = sum((counts[code] for code in data.trained if code in counts), np.zeros(rows, np.int64))
+    out: NDArray[np.bool_] = own > TRAINED_SHARE * np.maximum(1, sum(counts.values()))
+    return out
+
+
+def _hold(held: Tensor, weights: Tensor) -> None:
+    """Keep rows as they are: Adam moves none whose gradient is always 0."""
+    if weights.grad is not None:
+        weights.grad[held] = 0
+
+
 class Bag(TokenMean):
     """One embedding a token for all languages; a run may go on from those of another."""
 
@@ -150,12 +172,15 @@ class Bag(TokenMean):
         self.settings = settings
 
     def initialise(self, data: TrainingData) -> None:
-        """Take over the embeddings of `start`."""
+        """Take over the embeddings of `start`, and hold those of languages that are not trained."""
         if start := self.settings.opened_start():
             known, joined = self._started(start, data.tokenizer)
             self.start = known.to(self.tokens.weight.device)
             with torch.no_grad():
                 self.tokens.weight.copy_(torch.cat([known, joined]))
+        if data.trained:
+            held = torch.from_numpy(~_trained_rows(data, self.tokens.num_embeddings))
+            self.tokens.weight.register_post_accumulate_grad_hook(partial(_hold, held))  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def conclude(self) -> None:

@@ -64,6 +64,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         mine_captions=recipe.mining is None or recipe.mining.captions,
+        trained=recipe.mining.languages if recipe.mining else (),
     )
     model.text.initialise(learned)
     if start := recipe.text.located(data).continued:

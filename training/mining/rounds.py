@@ -176,7 +176,9 @@ class Round:
         pivot = self.settings.pivot
         pivot_rows, sentences = self._sentences(pivot, rows.get(pivot), 0)
         pivot_sentences = with_words(sentences)
-        others = [code for code in sorted(rows) if len(rows[code]) >= LEAST_SENTENCES and code != pivot]
+        others = [
+            code for code in sorted(rows) if len(rows[code]) >= LEAST_SENTENCES and self.settings.mines(code)
+        ]
 
         def of_language(code: str) -> tuple[Pairs, Vectors]:
             return self._of_language(code, rows[code], pivot_rows, pivot_sentences)
@@ -244,8 +246,8 @@ class Round:
         pivot = self.settings.pivot
         others = [
             code
-            for code in sorted(self.words.keys() - {pivot})
-            if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT
+            for code in sorted(self.words)
+            if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT and self.settings.mines(code)
         ]
         named = {code: self._unit_vectors(code) for code in (pivot, *others)}
 

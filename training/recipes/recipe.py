@@ -94,7 +94,13 @@ class Recipe(Table):
         paired = [name for name, objective in self.objectives.items() if "mined" in objective.inputs]
         if bool(self.mining) != bool(paired):
             raise ValueError("objectives.pseudopairs and the table [mining] need each other")
-        if self.mining is not None and not (self.mining.captions or self.data.texts):
+        if self.mining is None:
+            return
+        if unknown := sorted(set(self.mining.languages) - set(self.data.languages)):
+            raise ValueError(f"mining.languages: {unknown[0]} is none of data.languages")
+        if self.mining.languages and not (self.text.holds_subwords and self.text.start):
+            raise ValueError('mining.languages needs text.encoder = "bag" and text.start')
+        if not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
 
     def staged(self) -> list["Recipe"]:

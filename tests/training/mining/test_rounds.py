@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe, train_until
 from training.data.synthetic import TEXT_SET
+from training.encoders.stored import TABLE
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
@@ -33,6 +34,8 @@ ROUNDS = (
     "optimiser.epochs=6",
     "run.checkpoint_every=2",
 )
+
+PROBABLE = ("mining.probability=0.3", "mining.pivot=en")
 
 
 def mining(folder: Path, *more: str) -> Recipe:
@@ -66,11 +69,32 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
         (["mining.probability=0.3"], "probability and pivot need each other"),
         (["mining.words=3"], "words needs probability and pivot"),
         (["mining.contexts=1"], "contexts needs words"),
+        (['mining.languages=["de"]'], "languages needs probability and pivot"),
+        ([*PROBABLE, 'mining.languages=["tlh"]'], "tlh is none of data.languages"),
+        ([*PROBABLE, 'mining.languages=["de"]'], 'needs text.encoder = "bag" and text.start'),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
         mining(tmp_path, *more)
+
+
+def test_some_languages_gain_while_the_subwords_of_the_others_stay(data: Path, tmp_path: Path) -> None:
+    start = train(
+        recipe(BAG, tmp_path, f"data.texts={TEXT_SET}", "optimiser.epochs=1"), data, tmp_path / "start"
+    )
+    more = [*PROBABLE, 'mining.languages=["de"]', "text.encoder=bag", f"text.start={start.folder}"]
+    given = [key for key in ROUNDS if not key.startswith("text.")]
+    run = train(recipe(BAG, tmp_path, *given, *more, "run.keep=last"), data, tmp_path / "run")
+    assert set(load_pairs(run.pseudopairs_file(3))) == {"de en", "de en weight"}
+    before, after = (load_file(each.best_file)[TABLE] for each in (start, run))
+    has_moved = (before != after).any(dim=1)
+    sentences = prepare(run, data).data.sentences
+    german, english = (set(np.concatenate(sentences[code]).tolist()) for code in ("de", "en"))
+    moved = set(has_moved.nonzero()[:, 0].tolist())
+    assert (german - english) & moved, "they are trained"
+    assert moved <= german
+    assert english - german, "there are others"
 
 
 def test_objective_and_table_need_each_other(tmp_path: Path) -> None:
