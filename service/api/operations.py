@@ -30,7 +30,12 @@ async def ready(request: Request, engine: EngineNow) -> Readiness:
     """Succeeds from when the index is open and warmed up until the service is told to stop."""
     if request.app.state.stopping.is_set():
         raise ProblemError(ProblemType.NOT_READY)
-    return Readiness(model=engine.translator.model, index=engine.translator.version)
+    translator = engine.translator
+    return Readiness(
+        model=translator.model,
+        index=translator.version,
+        licence=translator.encoder.bundle.manifest.licence,
+    )
 
 
 @router.get("/problems/{name}", summary="Read what a type of problem means")

@@ -17,6 +17,9 @@ class Readiness(Response):
     """The service can translate."""
 
     status: Literal["ready"] = Field(default="ready", description="Always `ready`.")
+    licence: str = Field(
+        description="Terms of the encoder's weights, as its bundle states them.", examples=["CC BY-SA 4.0"]
+    )
 
 
 class BoardPhrase(BaseModel):

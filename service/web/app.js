@@ -327,7 +327,7 @@ async function translate() {
 }
 
 async function describe() {
-  const { model, index } = await ask("health/ready");
+  const { model, index, licence } = await ask("health/ready");
   const sentences = state.languages.reduce((sum, language) => sum + language.sentences, 0);
   const count = sentences.toLocaleString("en");
   const most = Math.max(...state.languages.map((language) => language.sentences));
@@ -337,7 +337,7 @@ async function describe() {
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
     + `${targets} languages. Nothing is made up: an encoder that learned the languages from captioned pictures finds `
-    + `the closest match. ${sourcesOnly ? `You can also translate from ${sourcesOnly} more languages. ` : ""}Model ${model}, index ${index}.`;
+    + `the closest match. ${sourcesOnly ? `You can also translate from ${sourcesOnly} more languages. ` : ""}Model ${model}, index ${index}. Licence of the model: ${licence}.`;
 }
 
 // The index has a new version: describe that one.

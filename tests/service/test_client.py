@@ -19,7 +19,9 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
     with Client(address) as client:
         answer = client.sentences(DOG, ["de", "pt"], source="en", k=3)
         word = client.words(["dog", "cat"], "de", source="en")
-        assert client.ready().index == translator.version
+        ready = client.ready()
+        assert ready.index == translator.version
+        assert ready.licence == translator.encoder.bundle.manifest.licence
         assert [one.code for one in client.languages()] == ["en", "de", "pt", "zh", "ar"]
     (result,) = answer.results
     expected = translator.sentences([DOG], "en", "de", 3)[0]

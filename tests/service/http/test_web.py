@@ -45,6 +45,11 @@ def answers(page: Page, code: str) -> list[str]:
     return page.locator(f"[data-code={code}] .answer-text").all_text_contents()
 
 
+def test_it_says_which_model_answers_and_on_what_terms(page: Page) -> None:
+    expect(page.locator("#about")).to_contain_text("Model tiny@1")
+    expect(page.locator("#about")).to_contain_text("Licence of the model: Apache-2.0.")
+
+
 def test_a_sentence_is_translated_and_the_address_contains_it(page: Page, address: str) -> None:
     ask(page, "German", "Chinese", source="en", least=0)
     first = page.locator("[data-code=de] .answer").first
