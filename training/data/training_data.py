@@ -29,7 +29,7 @@ class TrainingData:
     language -> how many of `texts` are of that name; they come in this order. picture_space: (pictures, d)
     rows, the input of the picture branch. mine_captions: whether captions are mined for pairs, too. embed:
     embeds sentences (n, d) by the model that the run goes on from; None if it begins anew. trained: languages
-    whose subwords are trained, all if empty; the others' are held as the run began with them.
+    whose subwords are trained, all if empty; those that they hardly use are held as the run began with them.
     """
 
     languages: tuple[str, ...]

@@ -145,7 +145,7 @@ def _make_dense(weights: Tensor) -> None:
 
 
 def _trained_rows(data: TrainingData, rows: int) -> NDArray[np.bool_]:
-    """(rows,) whether a row is that of a subword of the languages that are trained."""
+    """(rows,) whether the trained languages have TRAINED_SHARE of the occurrences of a row's subword."""
     counts = {
         code: np.bincount(np.concatenate(sentences), minlength=rows)
         for code, sentences in data.sentences.items()
@@ -172,7 +172,7 @@ class Bag(TokenMean):
         self.settings = settings
 
     def initialise(self, data: TrainingData) -> None:
-        """Take over the embeddings of `start`, and hold those of languages that are not trained."""
+        """Take over the embeddings of `start`, and hold those that the trained languages hardly use."""
         if start := self.settings.opened_start():
             known, joined = self._started(start, data.tokenizer)
             self.start = known.to(self.tokens.weight.device)

@@ -70,7 +70,8 @@ class Rounds:
         if begun is None or self.pairs.file == (file := self.file(begun)):
             return {}
         if self.settings.counts_words(begun) and not self._words:
-            self._words = {code: Words.of(code, self.lines[code]) for code in self.pairs.tokens}
+            mined = [code for code in self.pairs.tokens if self.settings.mines(code)]
+            self._words = {code: Words.of(code, self.lines[code]) for code in (*mined, self.settings.pivot)}
             named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
             self.pairs.add_words(named, {code: known.words.rows for code, known in self._words.items()})
         if file.is_file():
@@ -246,8 +247,8 @@ class Round:
         pivot = self.settings.pivot
         others = [
             code
-            for code in sorted(self.words)
-            if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT and self.settings.mines(code)
+            for code in sorted(self.words.keys() - {pivot})
+            if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT
         ]
         named = {code: self._unit_vectors(code) for code in (pivot, *others)}
 

@@ -20,8 +20,8 @@ class MiningSettings(Table):
     matters where pictures are shared. words: the epoch from which sentences are also compared by the
     translations of their words, and these paired (training.mining.words); needs `probability`. contexts: in
     how many rounds, from that epoch on, words are also paired by the words beside them
-    (training.mining.contexts). languages: which are mined with the pivot, where not all. The
-    subwords of the others are held as text.start has them: some gain in minutes, none of the others loses.
+    (training.mining.contexts). languages: which are mined with the pivot, where not all. Subwords
+    that they hardly use are held as text.start has them, so that the other languages hardly change.
     """
 
     begin: int = Field(ge=1)
