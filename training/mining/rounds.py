@@ -34,6 +34,7 @@ from training.recipes.settings import MiningSettings
 NEIGHBOURS = 10  # the k of CSLS
 ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn probabilities by
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
+PIVOT_DRAW = 4  # times as many sentences of the pivot: those that are not drawn are nobody's translation
 LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
@@ -207,7 +208,8 @@ class Round:
         """
         rows = self.source.sentences(language) if rows is None else rows
         seed = [self.source.seed, self.epoch, *language.encode()]
-        drawn = rows.start + _draw(len(rows), self.settings.sentences, seed)
+        most = self.settings.sentences * (PIVOT_DRAW if language == self.settings.pivot else 1)
+        drawn = rows.start + _draw(len(rows), most, seed)
         draw = np.random.default_rng(seed)
         tokens = [self.source.tokens[language][row] for row in drawn]
         lengths = list(map(len, tokens))

@@ -15,13 +15,14 @@ class MiningSettings(Table):
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
     pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
-    sentences: at most so many per language, drawn anew for each round; with `keep` the time of a round grows
-    with the square. captions: whether captions are mined; if not, no two captions are ever paired, which
-    matters where pictures are shared. words: the epoch from which sentences are also compared by the
-    translations of their words, and these paired (training.mining.words); needs `probability`. contexts: in
-    how many rounds, from that epoch on, words are also paired by the words beside them
-    (training.mining.contexts). languages: which are mined with the pivot, where not all. Subwords
-    that they hardly use are held as text.start has them, so that the other languages hardly change.
+    sentences: at most so many per language, four times as many of the pivot, drawn anew for each round;
+    with `keep` the time of a round grows with the square. captions: whether captions are mined; if not, no
+    two captions are ever paired, which matters where pictures are shared. words: the epoch from which
+    sentences are also compared by the translations of their words, and these paired
+    (training.mining.words); needs `probability`. contexts: in how many rounds, from that epoch on, words
+    are also paired by the words beside them (training.mining.contexts). languages: which are mined with the
+    pivot, where not all. Subwords that they hardly use are held as text.start has them, so that the other
+    languages hardly change.
     """
 
     begin: int = Field(ge=1)

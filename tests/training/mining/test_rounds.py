@@ -224,6 +224,14 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
 
 
+def test_of_the_pivot_four_times_as_many_sentences_are_drawn(run: Run, data: Path) -> None:
+    prepared = prepare(run, data)
+    few = MiningSettings(begin=3, every=2, probability=0.3, pivot="en", sentences=10)
+    mined = rounds.Round(prepared.data.pseudopairs, 3, prepared._embed, few, {})
+    drawn = {code: mined._sentences(code, None, share=0)[0] for code in ("en", "de")}
+    assert len(set(drawn["en"])) == 4 * len(set(drawn["de"])) == 40
+
+
 def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path, tmp_path: Path) -> None:
     plain = train(mining(tmp_path, *PROBABLE), data, tmp_path / "plain")
     (tmp_path / "words").mkdir()
