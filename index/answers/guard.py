@@ -17,7 +17,8 @@ from index.answers.answer import Differs
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
 from index.languages import has_spaces
-from index.text.contrasts import MOOD, QUESTION_MARK, Contrast, contrasts
+from index.text.contrasts import MOOD, Contrast, contrasts
+from index.text.normalisation import QUESTION_MARK
 from index.text.placeables import without_tags
 
 # Of the logs of lengths (evidence.py): one in 1,100 shipped sentences and their translations differ more.

@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 
 from index.encoder.bundle import Bundle
 from index.errors import DamagedError
-from index.text.normalisation import bare, clean
+from index.text.normalisation import as_encoded, clean
 from index.text.pre_tokens import Integers, Tokens
 
 # Longer than any token, so cutting texts before tokenising removes nothing that the model would see.
@@ -110,7 +110,7 @@ class BundleTokenizer:
     def _clean(self, texts: Sequence[str]) -> list[str]:
         longest = self._most * CHARACTERS_A_TOKEN
         cleaned = [clean(text[:longest]) for text in texts]
-        return cleaned if self._punctuation else list(map(bare, cleaned))
+        return cleaned if self._punctuation else list(map(as_encoded, cleaned))
 
     def _encode(self, cleaned: list[str], special: bool = True) -> list[Encoding]:
         return self._tokenizer.encode_batch_fast(cleaned, add_special_tokens=special)

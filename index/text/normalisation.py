@@ -10,6 +10,7 @@ LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
 PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
+QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]")
 END_PUNCTUATION = ".,!?"  # never part of the word before them
 SENTENCE_ENDS = " .?!…,;:。？！؟।"
 OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark; inside a word it is an apostrophe
@@ -61,15 +62,24 @@ _WITHOUT_PUNCTUATION = _WithoutPunctuation({ord("'"): ord("'"), **APOSTROPHES})
 
 
 def bare(text: str) -> str:
-    """Remove punctuation from a clean text, except apostrophes inside words, as the encoder reads it.
+    """Remove punctuation from a clean text, except apostrophes inside words.
 
-    Captions have little punctuation, so a question mark could determine the nearest sentences. The result is
-    empty if the text is nothing but punctuation.
+    The result is empty if the text is nothing but punctuation.
     """
     text = text.translate(_WITHOUT_PUNCTUATION)
     if "'" in text:
         text = OUTSIDE_WORDS.sub(" ", text)
     return " ".join(text.split())
+
+
+def as_encoded(text: str) -> str:
+    """A clean text as an encoder bundle reads it: `bare`, but a question ends in " ?", in all scripts.
+
+    A question and its statement may have the same words; how else a sentence ends says little of its meaning.
+    """
+    asks = QUESTION_MARK.search(text) is not None or text.endswith(";")  # the mark of Greek
+    text = bare(text)
+    return f"{text} ?" if asks and text else text
 
 
 def words(text: str, language: str) -> list[str]:

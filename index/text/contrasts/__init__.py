@@ -27,7 +27,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from index.languages import has_spaces
-from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words_of
+from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean, words_of
 from index.text.number_words import may_have_number, numbers_in
 
 NEGATION, DUTY, ORDER, FORM = "negation", "duty", "order", "form"
@@ -37,7 +37,6 @@ DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 SAME = "same"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
-QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.normalisation import bare, clean, words
+from index.text.normalisation import as_encoded, bare, clean, words
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,30 @@ def test_a_long_run_of_marks_is_parted_before_it_is_sorted() -> None:
         ("?!", ""),
     ],
 )
-def test_the_encoder_reads_no_punctuation(text: str, left: str) -> None:
+def test_bare_texts_have_no_punctuation(text: str, left: str) -> None:
     assert bare(text) == left
 
 
-@given(st.text(st.characters()), st.text(st.sampled_from(' .?!,;:…¿。？،؟।"“„»)-'), max_size=3))
-def test_punctuation_at_the_end_changes_nothing(line: str, end: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Is this a dog?", "Is this a dog ?"),
+        ("«¿Un perro?», dice.", "Un perro dice ?"),
+        ("هل هذا كلب؟", "هل هذا كلب ?"),
+        ("Πονάει;", "Πονάει ?"),
+        ("This is a dog; it barks!", "This is a dog it barks"),
+        ("?!", ""),
+    ],
+)
+def test_of_all_punctuation_the_encoder_reads_that_a_text_asks(text: str, read: str) -> None:
+    assert as_encoded(text) == read
+
+
+@given(st.text(st.characters()), st.text(st.sampled_from(' .!,:…¿。،।"“„»)-'), max_size=3))
+def test_punctuation_that_does_not_ask_changes_nothing(line: str, end: str) -> None:
     text = clean(line)
     assert bare(text + end) == bare(text) == bare(bare(text))
+    assert as_encoded(clean("a " + text + " a" + end)) == as_encoded(clean("a " + text + " a"))
 
 
 @pytest.mark.parametrize(
