@@ -18,8 +18,8 @@ serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve 
 
 index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
 
-$(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) corpora/phrases/phrases.tsv | $(VENV)/base
-	$(BIN)/passepartout index build --encoder models/small --keep language --aligned $(CORPORA) --out $(INDEX)
+$(INDEX)/CURRENT: models/open/manifest.json $(wildcard corpora/everyday/*.txt) corpora/phrases/phrases.tsv | $(VENV)/base
+	$(BIN)/passepartout index build --encoder models/open --keep language --aligned $(CORPORA) --out $(INDEX)
 	@touch $@
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)

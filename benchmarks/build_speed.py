@@ -1,6 +1,6 @@
 """A build against the bare encoder, and a change of two lines: sentences a second, seconds, memory.
 
-    python -m benchmarks.build_speed --encoder models/small --captions FILE --sizes 100000,1000000
+    python -m benchmarks.build_speed --encoder models/open --captions FILE --sizes 100000,1000000
 
 Corpora are recombined captions (recombined.py). Bare is what the encoder takes for the same texts, in shards
 as a build has them, read and clean already. Seconds are of processor time, all processes together, so that

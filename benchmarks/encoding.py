@@ -1,6 +1,6 @@
 """Sentences to vectors: our encoder beside others that run on a CPU, one thread each, batches of 64.
 
-    python -m benchmarks.encoding --encoder models/small [--encoder BUNDLE] --texts FILE \
+    python -m benchmarks.encoding --encoder models/open [--encoder BUNDLE] --texts FILE \
         [--others PYTHON] [--infinity PYTHON]
 
 --encoder is ours, then any that were imported; USE runs by its own package as well where it is installed.

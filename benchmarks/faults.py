@@ -94,7 +94,7 @@ def corpora(folder: Path, copies: int = 1) -> Path:
 
 def build(index: Path, texts: Path) -> list[str]:
     named = [f"--corpus={language}={texts / language}.txt" for language in ("en", "de")]
-    return [*PASSEPARTOUT, "index", "build", "--encoder", "models/small", *named, "--out", str(index)]
+    return [*PASSEPARTOUT, "index", "build", "--encoder", "models/open", *named, "--out", str(index)]
 
 
 def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

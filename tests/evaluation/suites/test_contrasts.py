@@ -16,7 +16,7 @@ KINDS = 10
 
 @pytest.fixture(scope="module")
 def encoder(few_probes: None) -> TextEncoder:
-    return TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
+    return TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "open"))
 
 
 def test_the_right_one_is_answered_and_the_opposite_is_not(encoder: TextEncoder, tmp_path: Path) -> None:
@@ -31,7 +31,8 @@ def test_the_right_one_is_answered_and_the_opposite_is_not(encoder: TextEncoder,
         assert pair.measures["opposite"] <= 100 / pair.n  # "Der Schüler darf" and "Die Schüler dürfen"
         assert pair.measures["opposite alone"] <= 100 / pair.n
     for pair in plain.pairs:
-        assert pair.measures["right"] > pair.measures["opposite"]
+        assert pair.measures["right"] >= 90
+        assert pair.measures["opposite"] <= 100 / pair.n
 
 
 def test_files_must_have_the_same_kinds(encoder: TextEncoder, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.vectors.faiss import FaissIndex
 
-BUNDLE = Path(__file__).parents[3] / "models" / "small"
+BUNDLE = Path(__file__).parents[3] / "models" / "open"
 # Some that are spelled like the Swahili ones, and what these mean.
 ENGLISH = ["dog", "fish", "bird", "water", "samba", "might", "made", "nude", "house", "tree", "book", "woman"]
 SWAHILI = {"mbwa": "dog", "samaki": "fish", "ndege": "bird", "maji": "water"}

@@ -19,7 +19,7 @@ PHRASES = {
     "Take one tablet before meals.": ("Nehmen Sie eine Tablette vor dem Essen.", "Li tabi um keno zan."),
     "Please wait outside.": ("Bitte warten Sie draußen.", "Pali olo vano."),
 }
-BUNDLE = Path(__file__).parents[3] / "models" / "small"
+BUNDLE = Path(__file__).parents[3] / "models" / "open"
 
 
 @pytest.fixture(scope="module")
