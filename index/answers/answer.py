@@ -197,7 +197,7 @@ class WordResult(BaseModel):
 class Response(BaseModel):
     """What answered: an encoder and an index."""
 
-    model: str = Field(description="Name and version of the encoder.", examples=["small@1"])
+    model: str = Field(description="Name and version of the encoder.", examples=["open@1"])
     index: str = Field(description="Id of the index version.", examples=["20261120-1"])
 
 
@@ -229,7 +229,7 @@ EXAMPLE_WORD: JsonDict = {
 
 
 def _example(result: JsonDict) -> JsonDict:
-    return {"examples": [{"model": "small@1", "index": "20261120-1", "results": [result]}]}
+    return {"examples": [{"model": "open@1", "index": "20261120-1", "results": [result]}]}
 
 
 class SentenceResponse(Response):

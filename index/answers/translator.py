@@ -119,7 +119,7 @@ class Translator:
 
     @property
     def model(self) -> str:
-        """The encoder's name and version, such as `small@1`."""
+        """The encoder's name and version, such as `open@1`."""
         return self.encoder.name
 
     @property

@@ -104,7 +104,7 @@ class Bundle:
 
     @property
     def name(self) -> str:
-        """Name and version, such as `small@1`."""
+        """Name and version, such as `open@1`."""
         return f"{self.manifest.name}@{self.manifest.version}"
 
     def graph(self, precision: Precision) -> Path | None:

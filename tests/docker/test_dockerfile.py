@@ -1,5 +1,6 @@
 """What docker/Dockerfile promises, and that .dockerignore lets through what it copies and nothing else."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -84,3 +85,15 @@ def test_every_package_of_the_project_is_copied(root: Path, instructions: list[t
     modules = {f"{name}.py" for name in setuptools["py-modules"]}
     copied = " ".join(values(instructions, "COPY")).split()
     assert packages | modules <= set(copied)
+
+
+def test_the_image_has_no_weights_that_are_for_research_only(
+    root: Path, last_stage: list[tuple[str, str]]
+) -> None:
+    left_out = (root / ".dockerignore").read_text("utf-8").splitlines()
+    bundles = [path for path in (root / "models").iterdir() if f"models/{path.name}" not in left_out]
+    (manifest,) = [json.loads((path / "manifest.json").read_text("utf-8")) for path in bundles]
+    assert manifest["licence"].startswith("CC BY-SA 4.0")
+    assert 'licenses="Apache-2.0 AND CC0-1.0 AND CC-BY-SA-4.0"' in " ".join(values(last_stage, "LABEL"))
+    compose = (root / "docker/compose.yaml").read_text("utf-8")
+    assert re.findall(r"\bmodels/\w+", compose) == [f"models/{manifest['name']}"]
