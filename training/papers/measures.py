@@ -76,7 +76,7 @@ def measure_run(folder: Path, data: Path, compared: Sequence[str]) -> Figures:
 
 
 def _read(run: Run, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Tokenise sentences as a bundle reads them: without punctuation."""
+    """Tokenise sentences without punctuation."""
     return tokenize(run.tokenizer(), [bare(clean(text)) for text in texts])
 
 

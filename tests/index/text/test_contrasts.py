@@ -33,6 +33,7 @@ def axes(question: str, source: str, answer: str, target: str) -> list[str]:
         ("It was in May.", "It was in June.", "month"),
         ("She is my sister.", "He is my brother.", "sex"),
         ("Bring the child.", "Bring the children.", "persons"),
+        ("Does she have a fever?", "Do you have a fever?", "person"),
         ("Coffee with sugar.", "Coffee without sugar.", "company"),
         ("Turn the light on.", "Turn the light off.", "switch"),
         ("The dog bites the man.", "The man bites the dog.", "order"),
@@ -80,6 +81,9 @@ def test_opposites_within_a_language(question: str, answer: str, axis: str) -> N
         ("It is behind the church.", "zh", "在教堂前面。", "front"),
         ("Turn the machine on.", "tr", "Makineyi kapatın.", "switch"),
         ("You will find it upstairs.", "ar", "ستجده في الطابق السفلي.", "height"),
+        ("Is he in pain?", "fr", "Avez-vous mal ?", "person"),
+        ("Do you have a fever?", "de", "Hat er Fieber?", "person"),
+        ("Do you have a fever?", "uk", "Вона має температуру?", "person"),
         ("Are you the mother of the child?", "ar", "هل أنت أبو الطفل؟", "who"),
     ],
 )
