@@ -67,9 +67,9 @@ class Origin(BaseModel):
 class BundleManifest(Manifest):
     """The manifest of a bundle; `files` is filled in by `publish_bundle`.
 
-    precision: the recommended graph. punctuation: whether the encoder reads punctuation. prefix: the text to
-    prepend to every input, such as "query: ". data: what the encoder was trained on; None if its makers do
-    not say. calibration: the confidence of an index that cannot fit its own.
+    precision: the recommended graph. punctuation: whether the encoder reads more of it than that a text
+    asks. prefix: the text to prepend to every input, such as "query: ". data: what the encoder was trained
+    on; None if its makers do not say. calibration: the confidence of an index that cannot fit its own.
     """
 
     format: int = BUNDLE_FORMAT

@@ -11,7 +11,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 11
+INDEX_FORMAT = 12
 
 
 class SearchSettings(BaseModel):
