@@ -109,6 +109,7 @@ def test_opposites_across_languages(question: str, target: str, answer: str, axi
         ("المنزل فقط", "ar", "trend"),
         ("تقريبا", "ar", "distance"),
         ("वे जश्न मना रहे हैं", "hi", "negation"),
+        ("吉他在哪里？", "zh", "sex"),
     ],
 )
 def test_what_is_spelled_like_a_word_of_an_axis_says_nothing_on_it(
