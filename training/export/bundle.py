@@ -196,9 +196,8 @@ def _fewer_bits(recipe: Recipe) -> list[Precision]:
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
     """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
     each = -(-PARITY_SENTENCES // len(texts))
-    sentences = [as_encoded(clean(text)) for rows in texts.values() for text in rows[:each]][
-        :PARITY_SENTENCES
-    ]
+    sampled = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
+    sentences = [as_encoded(clean(text)) for text in sampled]
     expected = embed_texts(model, tokenize(run.tokenizer(), sentences), torch.device("cpu"))
     onnx = TextEncoder(bundle, precision="fp32").encode(sentences)
     distance = float(1 - (expected * onnx).sum(axis=1).min())
