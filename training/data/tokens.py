@@ -10,7 +10,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from torch import Tensor
 
 from index.languages import UNSPACED_LETTERS
-from index.text.normalisation import clean
+from index.text.normalisation import as_encoded, clean
 from training.data.romanisation import romanised
 from training.data.settings import TokenizerSettings
 
@@ -57,7 +57,7 @@ def train_tokenizer(
         min_frequency=2,
         show_progress=False,
     )
-    tokenizer.train_from_iterator(map(clean, texts), trainer)
+    tokenizer.train_from_iterator(map(_read, texts), trainer)
     if sequence_token:
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{SEQUENCE} $A", special_tokens=[(SEQUENCE, SEQUENCE_ID)]
@@ -116,19 +116,24 @@ def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Token ids of each text, with special tokens, without pads; a text without tokens becomes <unk>.
+    """Token ids of each text as a bundle reads it, with special tokens, without pads; of no tokens, <unk>.
 
     Repeated texts are tokenised once.
     """
     distinct, rows = list(dict.fromkeys(texts)), dict[str, NDArray[np.int32]]()
     for start in range(0, len(distinct), 4096):
         part = distinct[start : start + 4096]
-        for text, encoding in zip(part, tokenizer.encode_batch(list(map(clean, part))), strict=True):
+        for text, encoding in zip(part, tokenizer.encode_batch(list(map(_read, part))), strict=True):
             real_ids = [
                 i for i, is_real in zip(encoding.ids, encoding.attention_mask, strict=True) if is_real
             ]
             rows[text] = np.asarray(real_ids or [UNKNOWN_ID], dtype=np.int32)
     return [rows[text] for text in texts]
+
+
+def _read(text: str) -> str:
+    """A text as the bundle of a run reads it."""
+    return as_encoded(clean(text))
 
 
 def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:

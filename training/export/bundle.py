@@ -29,7 +29,6 @@ from index.encoder.bundle import (
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
 from index.storage.files import describe
-from index.text.normalisation import as_encoded, clean
 from training.data.captions import CaptionedPictures
 from training.data.terms import data_terms
 from training.data.tokens import tokenize
@@ -196,8 +195,7 @@ def _fewer_bits(recipe: Recipe) -> list[Precision]:
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
     """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
     each = -(-PARITY_SENTENCES // len(texts))
-    sampled = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
-    sentences = [as_encoded(clean(text)) for text in sampled]
+    sentences = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
     expected = embed_texts(model, tokenize(run.tokenizer(), sentences), torch.device("cpu"))
     onnx = TextEncoder(bundle, precision="fp32").encode(sentences)
     distance = float(1 - (expected * onnx).sum(axis=1).min())

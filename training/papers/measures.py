@@ -22,7 +22,6 @@ from evaluation.suites.sets import available, line_up, read_aligned, read_captio
 from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
 from index.errors import DataError
 from index.languages import language
-from index.text.normalisation import bare, clean
 from training.data.folder import DataFolder, require_sets
 from training.data.settings import PHOTO_SET, DataSettings
 from training.data.tokens import tokenize
@@ -65,19 +64,14 @@ def measure_run(folder: Path, data: Path, compared: Sequence[str]) -> Figures:
     run = open_run(folder)
     result = run.result()
     require_sets(data, (PHOTO_SET,))
-    model, languages = load_model(run, data), run.recipe.data.languages
+    model, tokenizer, languages = load_model(run, data), run.tokenizer(), run.recipe.data.languages
 
     def encode(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
-        return {code: embed_texts(model, _read(run, lines), CPU) for code, lines in texts.items()}
+        return {code: embed_texts(model, tokenize(tokenizer, lines), CPU) for code, lines in texts.items()}
 
     figures = measure(encode, data, languages, compared)
     weights, seconds = result["text_weights"] / 1000, float(result["seconds"])
     return figures | {"mr": _retrieved(run, model, data), "weights": weights, "seconds": seconds}
-
-
-def _read(run: Run, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Tokenise sentences without punctuation."""
-    return tokenize(run.tokenizer(), [bare(clean(text)) for text in texts])
 
 
 def _retrieved(run: Run, model: TwoBranch, data: Path) -> float:
@@ -88,7 +82,7 @@ def _retrieved(run: Run, model: TwoBranch, data: Path) -> float:
     archive.require(shown.pictures)
     backbone = model.backbone or load_backbone(recipe.vision.backbone, data)
     _, pictures = picture_sources(run, archive, backbone, training_captions(run, data), shown)
-    tokens = _read(run, [caption.text for caption in shown.captions])
+    tokens = tokenize(run.tokenizer(), [caption.text for caption in shown.captions])
     recalls = validate(model, ValidationSet(shown, tokens, pictures), CPU)
     return float(np.mean(list(recalls.values()))) / RECALLS
 

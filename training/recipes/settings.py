@@ -14,8 +14,8 @@ class MiningSettings(Table):
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
-    pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
-    sentences: at most so many per language, four times as many of the pivot, drawn anew for each round;
+    pair is in one of the languages `pivots` and of the same text, or of any where that text lacks it.
+    sentences: at most so many per language, four times as many of a pivot, drawn anew for each round;
     with `keep` the time of a round grows with the square. captions: whether captions are mined; if not, no
     two captions are ever paired, which matters where pictures are shared. words: the epoch from which
     sentences are also compared by the translations of their words, and these paired

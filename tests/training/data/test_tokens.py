@@ -64,6 +64,14 @@ def test_punctuation_and_digits_stand_alone() -> None:
     assert "▁dogs" in vocabulary
 
 
+def test_a_text_is_read_as_a_bundle_reads_it() -> None:
+    texts = ["¿A dog, on the beach?", "a dog on the beach", "A dog on the beach!"]
+    asked, plain, stopped = tokenize(BAG, texts)
+    assert np.array_equal(plain, stopped)
+    assert np.array_equal(asked[: len(plain)], plain)
+    assert len(asked) > len(plain)
+
+
 def test_case_folds_only_where_the_recipe_says_so() -> None:
     cased = learn(lowercase=False)
     loud, soft = tokenize(BAG, ["EIN HUND", "ein hund"])

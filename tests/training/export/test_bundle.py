@@ -11,7 +11,6 @@ from evaluation.measures.scores import score_translation
 from index.encoder.bundle import ENCODER, ENCODER_GRAPHS, Bundle, Precision, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
-from index.text.normalisation import as_encoded
 from tests.training.tiny import LANGUAGES, TRANSFORMER, recipe
 from training.data.tokens import tokenize
 from training.export import bundle as export
@@ -72,7 +71,7 @@ def test_the_bundle_opens_and_says_what_it_is(exported: Exported) -> None:
 def test_the_encoder_equals_torchs(exported: Exported, data: Path) -> None:
     run, bundle = exported
     texts = sentences(data)
-    tokens = tokenize(run.tokenizer(), [as_encoded(text) for text in texts])
+    tokens = tokenize(run.tokenizer(), texts)
     fewest = 1 if run.recipe.text.encoder == "transformer" else 2
     assert {fewest, run.recipe.text.max_tokens} <= set(map(len, tokens))
     with torch.inference_mode():
