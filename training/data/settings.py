@@ -12,13 +12,13 @@ SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
 
 
-def _listed(names: object) -> object:
+def listed(names: object) -> object:
     """A bare name as a list of one, "" as an empty one."""
     return [name for name in (names,) if name] if isinstance(names, str) else names
 
 
 TextNames = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_/-]*$")], ...], BeforeValidator(_listed)
+    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_/-]*$")], ...], BeforeValidator(listed)
 ]
 
 

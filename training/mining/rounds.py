@@ -34,7 +34,8 @@ from training.recipes.settings import MiningSettings
 NEIGHBOURS = 10  # the k of CSLS
 ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn probabilities by
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
-PIVOT_DRAW = 4  # times as many sentences of the pivot: those that are not drawn are nobody's translation
+PIVOT_DRAW = 4  # times as many sentences of a pivot: those that are not drawn are nobody's translation
+ENOUGH_PAIRED = 0.5  # of a language's sentences in a text: no further pivot is asked for their partners
 LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
 LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
@@ -71,8 +72,9 @@ class Rounds:
         if begun is None or self.pairs.file == (file := self.file(begun)):
             return {}
         if self.settings.counts_words(begun) and not self._words:
-            mined = [code for code in self.pairs.tokens if self.settings.mines(code)]
-            self._words = {code: Words.of(code, self.lines[code]) for code in (*mined, self.settings.pivot)}
+            pivots = self.settings.pivots
+            codes = dict.fromkeys([*self.settings.mined_with(pivots[0], self.pairs.tokens), *pivots])
+            self._words = {code: Words.of(code, self.lines[code]) for code in codes}
             named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
             self.pairs.add_words(named, {code: known.words.rows for code, known in self._words.items()})
         if file.is_file():
@@ -171,28 +173,43 @@ class Round:
         return mined, {key: probabilities for key, (_, probabilities) in found.items()}
 
     def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
-        """The pairs of each language of a text with the pivot, and their probabilities.
+        """The pairs of each language of a text with the pivots, and their probabilities.
 
-        rows: of the text.
+        rows: of the text. A pivot is asked for what those before it have paired less than ENOUGH_PAIRED of;
+        the first one's sentences are all compared where the text lacks it.
         """
-        pivot = self.settings.pivot
+        first = self.settings.pivots[0]
+        paired = {code: np.empty(0, np.int64) for code in sorted(rows) if len(rows[code]) >= LEAST_SENTENCES}
+        asked = [pivot for pivot in self.settings.pivots if pivot in rows] if first in rows else [first]
+        for pivot in asked:
+            others = [
+                code
+                for code in self.settings.mined_with(pivot, paired)
+                if len(paired[code]) < ENOUGH_PAIRED * min(len(rows[code]), self.settings.sentences)
+            ]
+            for code, found in self._with_pivot(others, rows, pivot):
+                paired[code] = np.union1d(paired[code], found[0][:, 0])
+                yield (code, pivot), *found
+
+    def _with_pivot(
+        self, others: Sequence[str], rows: Mapping[str, range], pivot: str
+    ) -> Iterator[tuple[str, tuple[Pairs, Vectors]]]:
+        """The pairs of each of some languages of a text with a pivot."""
+        if not others:
+            return
         pivot_rows, sentences = self._sentences(pivot, rows.get(pivot), 0)
         pivot_sentences = with_words(sentences)
-        others = [
-            code for code in sorted(rows) if len(rows[code]) >= LEAST_SENTENCES and self.settings.mines(code)
-        ]
 
         def of_language(code: str) -> tuple[Pairs, Vectors]:
             return self._of_language(code, rows[code], pivot_rows, pivot_sentences)
 
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
-            for code, found in zip(others, pool.map(of_language, others), strict=True):
-                yield (code, pivot), *found
+            yield from zip(others, pool.map(of_language, others), strict=True)
 
     def _of_language(
         self, language: str, rows: range, pivot_rows: Pairs, pivot_sentences: Sentences
     ) -> tuple[Pairs, Vectors]:
-        """The pairs of a language's sentences with those of the pivot."""
+        """The pairs of a language's sentences with those of a pivot."""
         probability = self.settings.probability
         assert probability is not None, "the caller chose by it"
         own_rows, own = self._sentences(language, rows, ARTIFICIAL)
@@ -202,13 +219,13 @@ class Round:
         return np.stack([own_rows[first], pivot_rows[second]], axis=1), probabilities[is_kept]
 
     def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Sentences]:
-        """Embed sentences of a language, and artificial ones: `share` of their number.
+        """Embed sentences of a language, and artificial ones: `share` of their number, of a pivot none.
 
-        rows: which; all if None, for a text that lacks the pivot. Returns the rows drawn, and the sentences.
+        rows: which; all if None. Returns the rows drawn, and the sentences.
         """
         rows = self.source.sentences(language) if rows is None else rows
         seed = [self.source.seed, self.epoch, *language.encode()]
-        most = self.settings.sentences * (PIVOT_DRAW if language == self.settings.pivot else 1)
+        most = self.settings.sentences * (1 if share else PIVOT_DRAW)
         drawn = rows.start + _draw(len(rows), most, seed)
         draw = np.random.default_rng(seed)
         tokens = [self.source.tokens[language][row] for row in drawn]
@@ -245,11 +262,11 @@ class Round:
         return self._paired_words(languages, found, probable)
 
     def _by_contexts(self) -> dict[tuple[str, str], tuple[Pairs, Vectors]]:
-        """Pair words with those of the pivot by their contexts, frequent ones more often: theirs say more."""
-        pivot = self.settings.pivot
+        """Pair words with those of the first pivot by their contexts, frequent ones more often."""
+        pivot = self.settings.pivots[0]
         others = [
             code
-            for code in sorted(self.words.keys() - {pivot})
+            for code in self.settings.mined_with(pivot, sorted(self.words))
             if len(self.source.sentences(code)) >= LEAST_IN_CONTEXT
         ]
         named = {code: self._unit_vectors(code) for code in (pivot, *others)}
@@ -265,7 +282,7 @@ class Round:
     def _units(self, language: str) -> tuple[Vocabulary, Pairs]:
         """What is compared of a language, and which of them each word has: stems, of the pivot words."""
         own = self.words[language]
-        if language == self.settings.pivot:
+        if language == self.settings.pivots[0]:
             return own.words, np.arange(len(own.words.names))
         return own.stems, own.stem_of
 
@@ -285,7 +302,7 @@ class Round:
         drawn: list[Pairs] = []
         for name in sorted(self.source.rows):
             of_text = self.source.rows[name]
-            if language in of_text and other in of_text and self.settings.pivot in of_text:
+            if {language, other, self.settings.pivots[0]} <= of_text.keys():
                 count = min(self.settings.sentences, len(of_text[other]))
                 seed = [self.source.seed, self.epoch, *language.encode()]
                 drawn.append(of_text[language].start + _draw(len(of_text[language]), count, seed))

@@ -1,10 +1,11 @@
 """The tables of a recipe about how a run goes: [mining], [optimiser] and [run]."""
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from training.data.settings import Table
+from training.data.settings import Table, listed
 
 
 class MiningSettings(Table):
@@ -14,15 +15,16 @@ class MiningSettings(Table):
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
-    pair is in one of the languages `pivots` and of the same text, or of any where that text lacks it.
+    pair is in one of the languages `pivots` and of the same text, or of any where that text lacks the first.
+    Each of these is asked where those before it have paired less than half of a language's sentences.
     sentences: at most so many per language, four times as many of a pivot, drawn anew for each round;
     with `keep` the time of a round grows with the square. captions: whether captions are mined; if not, no
     two captions are ever paired, which matters where pictures are shared. words: the epoch from which
     sentences are also compared by the translations of their words, and these paired
     (training.mining.words); needs `probability`. contexts: in how many rounds, from that epoch on, words
-    are also paired by the words beside them (training.mining.contexts). languages: which are mined with the
-    pivot, where not all. Subwords that they hardly use are held as text.start has them, so that the other
-    languages hardly change.
+    are also paired with those of the first pivot by the words beside them (training.mining.contexts).
+    languages: which are mined with the pivots, where not all. Subwords that they hardly use are held as
+    text.start has them, so that the other languages hardly change.
     """
 
     begin: int = Field(ge=1)
@@ -30,27 +32,28 @@ class MiningSettings(Table):
     captions: bool = True
     keep: float = Field(default=0.75, gt=0, le=1)
     probability: float | None = Field(default=None, gt=0, lt=1)
-    pivot: str = ""
+    pivots: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
     sentences: int = Field(default=50_000, ge=2)
     words: int | None = Field(default=None, ge=0)
     contexts: int = Field(default=0, ge=0)
     languages: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _probability_has_a_pivot(self) -> "MiningSettings":
-        if (self.probability is None) != (self.pivot == ""):
-            raise ValueError("probability and pivot need each other")
+    def _probability_has_pivots(self) -> "MiningSettings":
+        if (self.probability is None) != (not self.pivots):
+            raise ValueError("probability and pivots need each other")
         if self.words is not None and self.probability is None:
-            raise ValueError("words needs probability and pivot")
+            raise ValueError("words needs probability and pivots")
         if self.contexts and self.words is None:
             raise ValueError("contexts needs words")
         if self.languages and self.probability is None:
-            raise ValueError("languages needs probability and pivot")
+            raise ValueError("languages needs probability and pivots")
         return self
 
-    def mines(self, language: str) -> bool:
-        """Whether a language is mined with the pivot."""
-        return language != self.pivot and (not self.languages or language in self.languages)
+    def mined_with(self, pivot: str, codes: Iterable[str]) -> list[str]:
+        """Those of some languages that are mined with a pivot; two pivots with each other once."""
+        done = self.pivots[: self.pivots.index(pivot) + 1]
+        return [code for code in codes if code not in done and (not self.languages or code in self.languages)]
 
     def counts_words(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` compares whole words, too."""

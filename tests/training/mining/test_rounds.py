@@ -35,7 +35,7 @@ ROUNDS = (
     "run.checkpoint_every=2",
 )
 
-PROBABLE = ("mining.probability=0.3", "mining.pivot=en")
+PROBABLE = ("mining.probability=0.3", "mining.pivots=en")
 
 
 def mining(folder: Path, *more: str) -> Recipe:
@@ -66,11 +66,12 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
     ("more", "said"),
     [
         (["mining.captions=false", "data.texts="], r"leaves the sentences of data\.texts"),
-        (["mining.probability=0.3"], "probability and pivot need each other"),
-        (["mining.words=3"], "words needs probability and pivot"),
+        (["mining.probability=0.3"], "probability and pivots need each other"),
+        (["mining.words=3"], "words needs probability and pivots"),
         (["mining.contexts=1"], "contexts needs words"),
-        (['mining.languages=["de"]'], "languages needs probability and pivot"),
+        (['mining.languages=["de"]'], "languages needs probability and pivots"),
         ([*PROBABLE, 'mining.languages=["tlh"]'], "tlh is none of data.languages"),
+        (["mining.probability=0.3", "mining.pivots=tlh"], "tlh is none of data.languages"),
         ([*PROBABLE, 'mining.languages=["de"]'], 'needs text.encoder = "bag" and text.start'),
     ],
 )
@@ -108,7 +109,7 @@ def test_the_round_of_an_epoch() -> None:
 
 
 def test_contexts_count_in_the_first_rounds_that_compare_words() -> None:
-    given = {"probability": 0.3, "pivot": "en", "begin": 3, "every": 2}
+    given = {"probability": 0.3, "pivots": "en", "begin": 3, "every": 2}
 
     def counted(**more: int) -> list[int]:
         settings = MiningSettings.model_validate(given | more)
@@ -198,7 +199,7 @@ def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
     assert 0 < (~apart).any(dim=1).sum() < vocabulary / 2
 
 
-PROBABLE = ("mining.probability=0.3", "mining.pivot=en", "mining.captions=false", "data.pictures=shared")
+PROBABLE = ("mining.probability=0.3", "mining.pivots=en", "mining.captions=false", "data.pictures=shared")
 
 
 def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -> None:
@@ -226,10 +227,10 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
 
 def test_of_the_pivot_four_times_as_many_sentences_are_drawn(run: Run, data: Path) -> None:
     prepared = prepare(run, data)
-    few = MiningSettings(begin=3, every=2, probability=0.3, pivot="en", sentences=10)
+    few = MiningSettings(begin=3, every=2, probability=0.3, pivots=("en",), sentences=10)
     mined = rounds.Round(prepared.data.pseudopairs, 3, prepared._embed, few, {})
-    drawn = {code: mined._sentences(code, None, share=0)[0] for code in ("en", "de")}
-    assert len(set(drawn["en"])) == 4 * len(set(drawn["de"])) == 40
+    pivot, other = (len(set(mined._sentences("en", None, share=share)[0])) for share in (0, 0.3))
+    assert pivot == 4 * other == 40
 
 
 def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path, tmp_path: Path) -> None:
