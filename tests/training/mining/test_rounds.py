@@ -225,6 +225,18 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
 
 
+@pytest.mark.parametrize(("enough", "further"), [(1e-6, set()), (2.0, {("pt", "de")})])
+def test_a_further_pivot_is_asked_for_what_the_first_has_not_paired(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, enough: float, further: set[tuple[str, str]]
+) -> None:
+    monkeypatch.setattr(rounds, "ENOUGH_PAIRED", enough)
+    prepared = prepare(run, data)
+    settings = MiningSettings(begin=3, every=2, probability=0.01, pivots=("en", "de"))
+    source = prepared.data.pseudopairs
+    pairs, probabilities = rounds.Round(source, 3, prepared._embed, settings, {}).mined()
+    assert set(pairs) == set(probabilities) == {("de", "en"), ("pt", "en")} | further
+
+
 def test_of_the_pivot_four_times_as_many_sentences_are_drawn(run: Run, data: Path) -> None:
     prepared = prepare(run, data)
     few = MiningSettings(begin=3, every=2, probability=0.3, pivots=("en",), sentences=10)
