@@ -39,7 +39,7 @@ UNTRANSLATED = 0.6  # the share of sentences whose best candidate is less likely
 LEAST_LIKELY = 0.02
 SAMPLE = 1500  # sentences over which the neighbourhoods of candidates are taken
 TRANSLATED_WEIGHT = 0.6  # of the vectors of translated words, beside the encoder's
-COVERAGE_WEIGHT = 0.8  # of what translations cover, beside CSLS; chosen on dev
+COSINE_WEIGHT = 0.5  # beside CSLS, which makes too much of neighbourhoods here; chosen on dev
 SIMILAR_LENGTHS = 20  # halves come from sentences at most so far apart in the order of length
 
 
@@ -94,28 +94,20 @@ def probable_pairs(first: Sentences, second: Sentences, k: int) -> tuple[Numbers
     back_crowd = back_cosines.mean(axis=1)
     # A candidate that was not searched for is at best the fourth of any sentence: it counts as a hub.
     crowds = np.where(place[candidates] >= 0, back_crowd[place[candidates]], back_crowd.max())
-    scores = csls_scores(cosines, crowd[:, None], crowds)
-    back_scores = csls_scores(back_cosines, back_crowd[:, None], crowd[back_rows])
-    covered: list[Vectors] = []
-    if translations:
-        covered = list(translations.coverage(np.arange(len(candidates)), candidates))
-        scores += COVERAGE_WEIGHT * sum(covered)
-        asking = np.repeat(asked, back_rows.shape[1])[:, None]
-        back_scores += COVERAGE_WEIGHT * sum(
-            part.reshape(back_rows.shape) for part in translations.coverage(back_rows.ravel(), asking)
-        )
-    score, gap, best = _two_best(scores, candidates)
+    score, gap, best = _two_best(_scores(cosines, crowd[:, None], crowds), candidates)
+    back_scores = _scores(back_cosines, back_crowd[:, None], crowd[back_rows])
     _, back_gap, back = _two_best(back_scores, back_rows)
     partner = place[best]
     mutual = np.flatnonzero((partner >= 0) & (back[partner] == np.arange(len(best))))
     lengths = np.log(np.stack([first.lengths[mutual], second.lengths[best[mutual]]]))
+    covered = translations.coverage(mutual, best[mutual, None]) if translations else ()
     features = _features(
         score[mutual],
         gap[mutual],
         back_gap[partner[mutual]],
         lengths,
         crowd[mutual] + back_crowd[partner[mutual]],
-        [part[mutual, scores[mutual].argmax(axis=1)] for part in covered],
+        [part[:, 0] for part in covered],
     )
     are_real = mutual < first.real
     chance = first.real / max(1, len(first.vectors) - first.real)
@@ -139,15 +131,13 @@ def _learned(first: Sentences, second: Sentences, k: int) -> tuple[Sentences, Wo
         return first, None
     translations = WordTranslations(first.words, second.words, first.folds)
     compared = first.beside(TRANSLATED_WEIGHT * translations.vectors(second.seed))
-    for number in range(PASSES):
-        translations.learn(*_likely(compared, second, translations if number else None, k))
+    for _ in range(PASSES):
+        translations.learn(*_likely(compared, second, k))
         compared = first.beside(TRANSLATED_WEIGHT * translations.vectors(second.seed))
     return compared, translations
 
 
-def _likely(
-    first: Sentences, second: Sentences, translations: WordTranslations | None, k: int
-) -> tuple[Numbers, Weights]:
+def _likely(first: Sentences, second: Sentences, k: int) -> tuple[Numbers, Weights]:
     """The likely candidates (m, 2) of all sentences, and how likely each is (m,).
 
     By a softmax over a sentence's candidates and none.
@@ -158,9 +148,7 @@ def _likely(
     sample = real[np.random.default_rng(first.seed).permutation(len(real))[:SAMPLE]]
     k_of_sample = min(max(3, round(k * len(sample) / len(real))), len(sample))
     crowds = nearest_of(sample, first.seed).search(second.vectors[asked], k_of_sample)[0].mean(axis=1)
-    scores = csls_scores(cosines, cosines.mean(axis=1)[:, None], crowds[place[candidates]])
-    if translations:
-        scores += COVERAGE_WEIGHT * sum(translations.coverage(np.arange(len(real)), candidates))
+    scores = _scores(cosines, cosines.mean(axis=1)[:, None], crowds[place[candidates]])
     none = np.quantile(scores.max(axis=1), UNTRANSLATED)
     likelihoods = np.exp(SHARPNESS * (scores - none))
     shares = likelihoods / (1 + likelihoods.sum(axis=1, keepdims=True))
@@ -169,6 +157,12 @@ def _likely(
     pairs = np.stack(np.broadcast_arrays(rows, candidates[rows, best]), axis=-1).reshape(-1, 2)
     weights = shares[rows, best].ravel().astype(np.float64)
     return pairs[weights > LEAST_LIKELY], weights[weights > LEAST_LIKELY]
+
+
+def _scores(cosines: Vectors, queries: Vectors, rows: Vectors) -> Vectors:
+    """The scores of candidates, from cosines and the neighbourhood means of queries and rows."""
+    scores: Vectors = csls_scores(cosines, queries, rows) + np.float32(COSINE_WEIGHT) * cosines
+    return scores
 
 
 def _two_best(scores: Vectors, rows: Numbers) -> tuple[Vectors, Vectors, Numbers]:
@@ -192,7 +186,7 @@ def _features(
     """(m, f): the scores of pairs, the lengths of sentences, what words cover, and products of these."""
     shorter, ratio = lengths.min(axis=0), lengths[0] - lengths[1]
     unequal = np.abs(ratio - np.median(ratio)) if len(ratio) else ratio
-    cosine = (score + crowds) / 2
+    cosine = (score + crowds) / (2 + COSINE_WEIGHT)
     plain = (score, gap, back_gap, cosine, shorter, unequal)
     products = (score * shorter, gap * shorter, back_gap * shorter, score * gap)
     squares = (score**2, shorter**2, gap**2, unequal**2)
