@@ -72,8 +72,9 @@ class Rounds:
         if begun is None or self.pairs.file == (file := self.file(begun)):
             return {}
         if self.settings.counts_words(begun) and not self._words:
-            pivots = self.settings.pivots
-            codes = dict.fromkeys([*self.settings.mined_with(pivots[0], self.pairs.tokens), *pivots])
+            mined = self.settings.mined_with(self.settings.pivots[0], self.pairs.tokens)
+            pivots = [pivot for pivot in self.settings.pivots if pivot in self.lines]
+            codes = dict.fromkeys([*mined, *pivots])
             self._words = {code: Words.of(code, self.lines[code]) for code in codes}
             named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
             self.pairs.add_words(named, {code: known.words.rows for code, known in self._words.items()})

@@ -96,8 +96,9 @@ class Recipe(Table):
             raise ValueError("objectives.pseudopairs and the table [mining] need each other")
         if self.mining is None:
             return
-        for name in ("languages", "pivots"):
-            if unknown := sorted(set(getattr(self.mining, name)) - set(self.data.languages)):
+        needed = {"languages": self.mining.languages, "pivots": self.mining.pivots[:1]}
+        for name, codes in needed.items():
+            if unknown := sorted(set(codes) - set(self.data.languages)):
                 raise ValueError(f"mining.{name}: {unknown[0]} is none of data.languages")
         if self.mining.languages and not (self.text.holds_subwords and self.text.start):
             raise ValueError('mining.languages needs text.encoder = "bag" and text.start')

@@ -16,7 +16,8 @@ class MiningSettings(Table):
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
     pair is in one of the languages `pivots` and of the same text, or of any where that text lacks the first.
-    Each of these is asked where those before it have paired less than half of a language's sentences.
+    Each of these is asked where those before it have paired less than half of a language's sentences; all but
+    the first may be missing from data.languages.
     sentences: at most so many per language, four times as many of a pivot, drawn anew for each round;
     with `keep` the time of a round grows with the square. captions: whether captions are mined; if not, no
     two captions are ever paired, which matters where pictures are shared. words: the epoch from which
