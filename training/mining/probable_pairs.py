@@ -100,14 +100,14 @@ def probable_pairs(first: Sentences, second: Sentences, k: int) -> tuple[Numbers
     partner = place[best]
     mutual = np.flatnonzero((partner >= 0) & (back[partner] == np.arange(len(best))))
     lengths = np.log(np.stack([first.lengths[mutual], second.lengths[best[mutual]]]))
-    covered = translations.coverage(mutual, best[mutual, None]) if translations else ()
+    covered = translations.coverage(mutual, best[mutual]) if translations else ()
     features = _features(
         score[mutual],
         gap[mutual],
         back_gap[partner[mutual]],
         lengths,
         crowd[mutual] + back_crowd[partner[mutual]],
-        [part[:, 0] for part in covered],
+        covered,
     )
     are_real = mutual < first.real
     chance = first.real / max(1, len(first.vectors) - first.real)

@@ -35,7 +35,6 @@ SMOOTHING = 1.0  # added to a word's occurrences
 CHANCE = 0.1  # the weight of a word's frequency against its translations
 MOST_IN_SENTENCE = 10  # units of a sentence that are compared: the rarest
 TRANSLATED_WIDTH = 192  # of the vectors by which sentences with the same translations are found
-BLOCK = 2000  # sentences compared at a time
 
 
 @dataclass(frozen=True)
@@ -193,7 +192,7 @@ class WordTranslations:
         """`folds`: of each sentence of `first`, below FOLDS."""
         self.first, self.second, self.folds = first, second, folds
         self._alignments: list[Alignment] = []
-        self._tables: list[Tensor] = []  # the same as matrices, the likelier direction of each
+        self._tables: list[NDArray[np.float16]] = []  # the same as matrices, the likelier direction of each
 
     def learn(self, pairs: Numbers, weights: Weights) -> None:
         """Learn from weighted pairs (m, 2), in place of what was learned before."""
@@ -204,7 +203,7 @@ class WordTranslations:
             table = np.zeros((self.first.size + 1, self.second.size + 1), np.float16)
             table[alignment.first, alignment.second] = np.maximum(alignment.forward, alignment.backward)
             self._alignments.append(alignment)
-            self._tables.append(torch.from_numpy(table).to(pick_device()))
+            self._tables.append(table)
 
     def vectors(self, seed: int) -> Vectors:
         """Unit vectors (n, TRANSLATED_WIDTH) of the translations of the first side's sentences.
@@ -222,22 +221,18 @@ class WordTranslations:
         return out
 
     def coverage(self, firsts: Numbers, seconds: Numbers) -> tuple[Vectors, Vectors]:
-        """How far sentences (m,) and candidates (m, k) have translations of each other's words: each (m, k).
+        """How far the sentences of pairs, rows of both sides (m,), have translations of each other's words.
 
-        The mean of a sentence's words by rarity, each as probable as its best translation in the other.
+        (m,) each: the mean of a sentence's words by rarity, each as probable as its best translation in the
+        other.
         """
-        covered = np.zeros(seconds.shape, np.float32), np.zeros(seconds.shape, np.float32)
-        on_device = partial(torch.as_tensor, device=pick_device())
-        rarities = on_device(self.first.rarity), on_device(self.second.rarity)
-        for start in range(0, len(firsts), BLOCK):
-            part = slice(start, start + BLOCK)
-            for fold, table in enumerate(self._tables):
-                rows = start + np.flatnonzero(self.folds[firsts[part]] == fold)
-                left = on_device(self.first.words[firsts[rows]])
-                right = on_device(self.second.words[seconds[rows]])
-                likely = table[left[:, None, :, None], right[:, :, None, :]].float()
-                covered[0][rows] = _mean(likely.amax(dim=3), rarities[0][left][:, None]).cpu()
-                covered[1][rows] = _mean(likely.amax(dim=2), rarities[1][right]).cpu()
+        covered = np.zeros(len(firsts), np.float32), np.zeros(len(firsts), np.float32)
+        for fold, table in enumerate(self._tables):
+            pairs = np.flatnonzero(self.folds[firsts] == fold)
+            left, right = self.first.words[firsts[pairs]], self.second.words[seconds[pairs]]
+            likely = table[left[:, :, None], right[:, None, :]].astype(np.float32)
+            covered[0][pairs] = _mean(likely.max(axis=2), self.first.rarity[left])
+            covered[1][pairs] = _mean(likely.max(axis=1), self.second.rarity[right])
         return covered
 
 
@@ -252,5 +247,6 @@ def _projection(words: int, seed: int) -> Vectors:
     return draw.standard_normal((words, TRANSLATED_WIDTH), np.float32)
 
 
-def _mean(values: Tensor, weights: Tensor) -> Tensor:
-    return (values * weights).sum(dim=-1) / weights.sum(dim=-1).clamp(min=1e-6)
+def _mean(values: Vectors, weights: Vectors) -> Vectors:
+    mean: Vectors = (values * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-6)
+    return mean

@@ -70,11 +70,13 @@ def learned() -> WordTranslations:
 
 
 def test_translations_cover_each_other(learned: WordTranslations) -> None:
-    candidates = np.stack([np.arange(600), np.roll(np.arange(600), 7)], axis=1)
-    for covered in learned.coverage(np.arange(600), candidates):
-        assert covered.shape == (600, 2)
-        assert covered[:, 0].min() > 0.7
-        assert covered[:, 1].mean() < 0.4
+    own = np.arange(600)
+    for covered, others in zip(
+        learned.coverage(own, own), learned.coverage(own, np.roll(own, 7)), strict=True
+    ):
+        assert covered.shape == others.shape == (600,)
+        assert covered.min() > 0.7
+        assert others.mean() < 0.4
 
 
 def test_translated_sentences_are_found_by_their_words(learned: WordTranslations) -> None:
@@ -91,11 +93,11 @@ def test_a_pair_does_not_speak_for_itself() -> None:
     known = WordTranslations(bags(ours, rare), bags(theirs, rare), np.arange(400) % FOLDS)
     known.learn(np.concatenate([diagonal(400), np.repeat([[0, 0]], 5, axis=0)]), np.ones(405))
     own, other = (
-        known.coverage(np.asarray([0]), np.asarray([[0]])),
-        known.coverage(np.asarray([2]), np.asarray([[2]])),
+        known.coverage(np.asarray([0]), np.asarray([0])),
+        known.coverage(np.asarray([2]), np.asarray([2])),
     )
-    assert own[0][0, 0] == own[1][0, 0] == 0
-    assert other[0][0, 0] > 0.7
+    assert own[0][0] == own[1][0] == 0
+    assert other[0][0] > 0.7
 
 
 @given(st.lists(st.lists(st.integers(0, WORDS), max_size=20), max_size=8))
