@@ -37,7 +37,7 @@ LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 PIVOT_DRAW = 4  # times as many sentences of a pivot: those that are not drawn are nobody's translation
 ENOUGH_PAIRED = 0.5  # of a language's sentences in a text: no further pivot is asked for their partners
 LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
-LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; chosen on dev
+LEAST_LIKELY_WORD = 0.03  # a translation that a word is paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
 Tokens = NDArray[np.int32]
@@ -114,6 +114,12 @@ class Words:
         number = {name: place for place, name in enumerate(stems.names)}
         stem_of = [number.get(stem(word), len(number)) for word in listed.names]
         return cls(listed, stems, np.asarray(stem_of, np.int64))
+
+    def by_stems(self, table: csr_array) -> csr_array:
+        """(words, m) the rows (stems, m) of the stems of words; zeros for a word whose stem is rare."""
+        known = np.flatnonzero(self.stem_of < len(self.stems.names))
+        shape = len(self.stem_of), len(self.stems.names)
+        return csr_array((np.ones(len(known)), (known, self.stem_of[known])), shape=shape) @ table
 
 
 def last_round(epoch: int, settings: MiningSettings) -> int | None:
@@ -252,15 +258,24 @@ class Round:
     def _of_words(
         self, languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
     ) -> tuple[Pairs, Vectors]:
-        """Pair words by what paired sentences say of their stems, each as often as it is probable."""
+        """Pair words by what paired sentences say of them, each as often as it is probable.
+
+        A word is taken to occur once more than it does, and to mean then what its stem means.
+        """
         own, other = (self.words[code] for code in languages)
-        stems = own.stems.bags([own.stems.rows[row] for row in pairs[:, 0]]).matrix
-        others = other.words.bags([other.words.rows[row] for row in pairs[:, 1]]).matrix
-        each = np.stack([np.arange(len(pairs))] * 2, axis=1)
-        found, probable = align(stems, others, each, probabilities.astype(np.float64)).likely(
-            LEAST_LIKELY_WORD
+        weights = probabilities.astype(np.float64)
+        of_words, of_stems = (
+            align(
+                listed.bags([listed.rows[row] for row in pairs[:, 0]]).matrix,
+                other.words.bags([other.words.rows[row] for row in pairs[:, 1]]).matrix,
+                np.stack([np.arange(len(pairs))] * 2, axis=1),
+                weights,
+            )
+            for listed in (own.words, own.stems)
         )
-        return self._paired_words(languages, found, probable)
+        counts = of_words.table(of_words.counts) + own.by_stems(of_stems.table(of_stems.forward))
+        shares = counts.multiply(1 / (of_words.first_totals + 1)[:, None])
+        return self._word_pairs(languages, shares.multiply(shares >= LEAST_LIKELY_WORD))
 
     def _by_contexts(self) -> dict[tuple[str, str], tuple[Pairs, Vectors]]:
         """Pair words with those of the first pivot by their contexts, frequent ones more often."""
@@ -274,7 +289,10 @@ class Round:
 
         def of_language(code: str) -> tuple[Pairs, Vectors]:
             first, second = (self._contexts(side, code, named[side]) for side in (code, pivot))
-            return self._paired_words((code, pivot), *translations(first, second))
+            stems, weights = translations(first, second)
+            own, other = self.words[code], self.words[pivot]
+            shape = len(own.stems.names), len(other.words.names)
+            return self._word_pairs((code, pivot), own.by_stems(csr_array((weights, stems.T), shape=shape)))
 
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
             found = pool.map(of_language, others)
@@ -311,19 +329,17 @@ class Round:
         rows = [units.rows[row] for row in np.concatenate([np.empty(0, np.int64), *drawn])]
         return Contexts.of(units.bags(rows).matrix, vectors)
 
-    def _paired_words(
-        self, languages: tuple[str, str], pairs: Pairs, weights: Vectors
-    ) -> tuple[Pairs, Vectors]:
-        """Pair words as weighted pairs of their stems with words of the other language say.
+    def _word_pairs(self, languages: tuple[str, str], table: csr_array) -> tuple[Pairs, Vectors]:
+        """What is not 0 of a table (words, other words): rows, and weights.
 
         Rows are those of words, which come after the sentences of a language.
         """
-        own, other = (self.words[code] for code in languages)
-        shape = len(own.stems.names) + 1, len(other.words.names)
-        found = csr_array((weights, pairs.T), shape=shape)[own.stem_of].tocoo()
+        table = csr_array(table)
+        table.eliminate_zeros()
+        found = table.tocoo()
+        first_rows = [len(self.source.sentences(code)) for code in languages]
         rows = np.stack([found.row, found.col], axis=1).astype(np.int64)
-        first_rows = np.asarray([len(self.source.sentences(code)) for code in languages])
-        return rows + first_rows, found.data
+        return rows + first_rows, found.data.astype(np.float32)
 
 
 def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

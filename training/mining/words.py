@@ -6,7 +6,7 @@ sentences have found their translation. Words are compared by their stems: most 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -51,9 +51,8 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> "Vocabulary":
-        """List the words of sentences that occur LEAST_OCCURRENCES times, MOST_WORDS at most."""
-        counts = Counter(chain.from_iterable(sentences)).most_common(MOST_WORDS)
-        kept = {name: count for name, count in counts if count >= LEAST_OCCURRENCES}
+        """List the frequent words of sentences."""
+        kept = frequent(sentences)
         number = {name: place for place, name in enumerate(kept)}
         rows = [np.asarray([number.get(w, len(kept)) for w in words], np.int64) for words in sentences]
         rarity = np.log(np.maximum(1, len(sentences) / np.asarray([*kept.values(), 1][: len(kept)] or [1])))
@@ -62,6 +61,12 @@ class Vocabulary:
     def bags(self, rows: Sequence[Numbers]) -> "Bags":
         """The distinct words of sentences, given as numbers."""
         return bags(rows, self.rarity)
+
+
+def frequent(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
+    """The words that occur LEAST_OCCURRENCES times, the most frequent first, MOST_WORDS at most."""
+    counts = Counter(chain.from_iterable(sentences)).most_common(MOST_WORDS)
+    return {name: count for name, count in counts if count >= LEAST_OCCURRENCES}
 
 
 def stem(word: str) -> str:
@@ -136,11 +141,10 @@ class Alignment:
         shares: Weights = np.minimum(1, self.counts / (self.second_totals[self.second] + SMOOTHING))
         return shares
 
-    def likely(self, least: float) -> tuple[Numbers, Vectors]:
-        """Translations of first words (m, 2), all of `least` probability or more, and these probabilities."""
-        chosen = np.flatnonzero(self.forward >= least)
-        pairs = np.stack([self.first[chosen], self.second[chosen]], axis=1)
-        return pairs, self.forward[chosen].astype(np.float32)
+    def table(self, values: Weights) -> csr_array:
+        """(first words, second words) of values (m,)."""
+        shape = len(self.first_totals), len(self.second_totals)
+        return csr_array((values, (self.first, self.second)), shape=shape)
 
 
 def align(first: csr_array, second: csr_array, pairs: Numbers, weights: Weights) -> Alignment:
@@ -213,9 +217,7 @@ class WordTranslations:
         out = np.zeros((len(self.first.words), TRANSLATED_WIDTH), np.float32)
         projection = _projection(self.second.size, seed)
         for fold, alignment in enumerate(self._alignments):
-            shape = self.first.size, self.second.size
-            forward = csr_array((alignment.forward, (alignment.first, alignment.second)), shape=shape)
-            words = self.first.rarity[:-1, None] * (forward @ projection)
+            words = self.first.rarity[:-1, None] * (alignment.table(alignment.forward) @ projection)
             rows = np.flatnonzero(self.folds == fold)
             out[rows] = unit((self.first.matrix[rows] @ words).astype(np.float32))
         return out
