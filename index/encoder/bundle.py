@@ -1,10 +1,9 @@
 """The encoder bundle on disk: what training hands to everything else.
 
 manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx)
-and perhaps others, tokenizer.json, words/LANG.tsv (word TAB count, most frequent first), pictures.safetensors
-(pictures.py) and picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors
-(taught.py; for each language that was taught afterwards), README.md (the model card): these names and no
-others.
+and perhaps others, tokenizer.json, words/LANG.tsv (word_list.py), pictures.safetensors (pictures.py) and
+picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors (taught.py; for each
+language that was taught afterwards), README.md (the model card): these names and no others.
 """
 
 import re

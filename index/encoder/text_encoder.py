@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,8 @@ import onnxruntime
 from index.encoder.bundle import BITS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
-from index.encoder.vectors import Vectors
+from index.encoder.vectors import Vectors, unit
+from index.encoder.word_list import Translations, read_word_list
 from index.errors import DamagedError, UsageError
 from index.text.pre_tokens import Tokens
 
@@ -39,6 +41,7 @@ class TextEncoder:
         self.precision = bundle.manifest.precision if precision == "auto" else precision
         self.tokenizer = BundleTokenizer.of(bundle)
         self._taught = {code: read_taught(file, self.dimension) for code, file in bundle.taught.items()}
+        self._translated: dict[str, Translations] = {}
         self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
 
     @property
@@ -91,13 +94,33 @@ class TextEncoder:
         return vectors
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
-        """Encode words of a language, without special tokens, as (n, d) float32 unit rows."""
+        """Encode words of a language, without special tokens, as (n, d) float32 unit rows.
+
+        Beside a word's own vector stand those of its translations, where the bundle has any.
+        """
+        vectors, translations = self._of_tokens(words), self._translations(language)
+        meant = [translations.get(word, {}) for word in words]
+        if meanings := sorted(set(chain.from_iterable(meant))):
+            beside = dict(zip(meanings, self._of_tokens(meanings), strict=True))
+            for row, weights in enumerate(meant):
+                for meaning, weight in weights.items():
+                    vectors[row] += np.float32(weight) * beside[meaning]
+            vectors = unit(vectors)
+        return self.as_taught(language, words, vectors)
+
+    def _translations(self, language: str) -> Translations:
+        if language not in self._translated:
+            file = self.bundle.words(language)
+            self._translated[language] = read_word_list(file).translations if file else {}
+        return self._translated[language]
+
+    def _of_tokens(self, words: Sequence[str]) -> Vectors:
+        """Encode words by their tokens alone."""
         rows = [ids or [self.tokenizer.unknown] for ids in self.tokens(words)]
         vectors = self.encode_tokens(Tokens.of(rows))
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
-        plain = np.where(norms > 1e-12, vectors / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
-        return self.as_taught(language, words, plain)
+        return np.where(norms > 1e-12, unit(vectors), np.float32(self.dimension**-0.5))
 
 
 def _graph(bundle: Bundle, precision: Precision) -> Path:

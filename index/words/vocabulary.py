@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
 from index.storage.files import cache_folder, replace_bytes
 from index.storage.tables import read_array
@@ -24,19 +25,9 @@ PRE_TOKENS_CACHED = 1 << 16  # whose words are kept
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
-    """words/LANG.tsv of a bundle, lines of a word, a tab and a count, as word -> count.
-
-    Empty without such a file. DamagedError if malformed.
-    """
-    counts, path = Counter[str](), bundle.words(language)
-    for number, line in enumerate(path.read_text("utf-8").splitlines() if path else (), start=1):
-        word, _, count = line.partition("\t")
-        if not word or not count.isascii() or not count.isdigit():
-            raise DamagedError(
-                f"{path}, line {number}: not a word, a tab and a count: export the bundle again"
-            )
-        counts[word] = int(count)
-    return counts
+    """How often the words of a bundle's word list occur; empty without one. DamagedError if malformed."""
+    file = bundle.words(language)
+    return Counter(read_word_list(file).counts) if file else Counter()
 
 
 @lru_cache(maxsize=PRE_TOKENS_CACHED)

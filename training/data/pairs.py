@@ -163,17 +163,23 @@ class Pseudopairs(PairSupplier):
         self.file = file
 
     def read(self, file: Path) -> None:
-        """Read what `write` wrote. DamagedError if it cannot be read."""
-        try:
-            tensors = load_file(file)
-        except (OSError, SafetensorError) as error:
-            raise DamagedError(f"{file} can't be read ({error}): train again into another folder") from None
+        """Supply what `write` wrote. DamagedError if it cannot be read."""
+        self.pair(*read_pairs(file))
         self.file = file
-        named = {tuple(key.split()): rows for key, rows in tensors.items()}
-        self.pair(
-            {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2},
-            {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2},
-        )
+
+
+def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Weights]]:
+    """The pairs (m, 2) of each two languages that `Pseudopairs.write` wrote, and any weights (m,).
+
+    DamagedError if the file cannot be read.
+    """
+    try:
+        tensors = load_file(file)
+    except (OSError, SafetensorError) as error:
+        raise DamagedError(f"{file} can't be read ({error}): train again into another folder") from None
+    named = {tuple(key.split()): rows for key, rows in tensors.items()}
+    pairs = {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2}
+    return pairs, {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2}
 
 
 @dataclass(frozen=True)

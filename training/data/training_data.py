@@ -66,12 +66,9 @@ class TrainingData:
         return Pseudopairs(texts, self.seed, self._text_rows())
 
     @property
-    def mined_lines(self) -> dict[str, list[str]]:
+    def mined_lines(self) -> Mapping[str, Sequence[str]]:
         """The sentences of `pseudopairs`, as text."""
-        lines = {code: list(rows) for code, rows in self.texts.items()}
-        for caption in self.captions.captions if self.mine_captions else ():
-            lines.setdefault(caption.language, []).append(caption.text)
-        return lines
+        return with_captions(self.texts, self.captions) if self.mine_captions else dict(self.texts)
 
     def _text_rows(self) -> dict[str, dict[str, range]]:
         """Name of a text -> language -> the rows of `sentences` that are of it; "" is the captions."""
@@ -83,6 +80,16 @@ class TrainingData:
         if self.mine_captions:
             rows[""] = {code: range(end, len(self.sentences[code])) for code, end in ends.items()}
         return rows
+
+
+def with_captions(
+    texts: Mapping[str, Sequence[str]], captions: CaptionedPictures
+) -> dict[str, Sequence[str]]:
+    """Language -> its sentences without pictures, then its captions."""
+    lines = {code: list(rows) for code, rows in texts.items()}
+    for caption in captions.captions:
+        lines.setdefault(caption.language, []).append(caption.text)
+    return dict(lines)
 
 
 def sentences_of(

@@ -29,7 +29,6 @@ from index.encoder.bundle import (
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
 from index.storage.files import describe
-from training.data.captions import CaptionedPictures
 from training.data.terms import data_terms
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -38,6 +37,7 @@ from training.export.onnx import export_text_branch, quantise, quantise_tables
 from training.export.pictograms import pictures_of
 from training.export.validation import validation_texts
 from training.export.vocabulary import write_word_lists
+from training.export.word_translations import word_translations
 from training.loop.model import load_model
 from training.loop.prepare import training_captions, training_texts
 from training.loop.run import Run, open_run
@@ -76,7 +76,9 @@ def export_run(
     captions = training_captions(run, data)
     model = load_model(run, data)
     staging = staging_folder(out)
-    _write_parts(run, manifest.languages, captions, training_texts(run, data), model, staging)
+    _write_parts(run, model, staging)
+    translated = word_translations(run, data, manifest.languages)
+    write_word_lists(captions, training_texts(run, data), manifest.languages, staging / "words", translated)
     measured = _measure(run, data, model, staging, manifest)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
@@ -134,21 +136,13 @@ def _manifest(
         raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
 
 
-def _write_parts(
-    run: Run,
-    languages: Sequence[str],
-    captions: CaptionedPictures,
-    texts: Mapping[str, list[str]],
-    model: TwoBranch,
-    staging: Path,
-) -> None:
+def _write_parts(run: Run, model: TwoBranch, staging: Path) -> None:
     full = staging / ENCODER_GRAPHS["fp32"]
     export_text_branch(model, full)
     for precision in _fewer_bits(run.recipe):
         write = quantise_tables if precision == "int4" else quantise
         write(full, staging / ENCODER_GRAPHS[precision])
     (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
-    write_word_lists(captions, texts, languages, staging / "words")
     if run.picture_space_file.is_file():
         shutil.copyfile(run.picture_space_file, staging / PICTURE_SPACE)
 

@@ -1,23 +1,29 @@
-"""Writes a bundle's word lists, one per language."""
+"""Writes a bundle's word lists (index.encoder.word_list), one per language."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from index.encoder.word_list import Translations, WordList, written
 from index.text.normalisation import words
 from training.data.captions import CaptionedPictures
 from training.data.pictograms import is_drawing
 
 LEAST_COUNT = 3  # occurrences in training that a listed word has
 MOST_WORDS = 6000  # of a language's list, the most frequent
+NO_TRANSLATIONS: Mapping[str, Translations] = {}
 QUOTED = 30.0  # times as large a share of another language's words: the word is quoted from there
 
 
 def write_word_lists(
-    data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
+    data: CaptionedPictures,
+    texts: Mapping[str, Sequence[str]],
+    languages: Sequence[str],
+    folder: Path,
+    translations: Mapping[str, Translations] = NO_TRANSLATIONS,
 ) -> None:
-    """Write LANG.tsv for each of `languages`: word TAB count, most frequent first, of words that occur at
-    least LEAST_COUNT times in the captions and the sentences without pictures; MOST_WORDS at most.
+    """Write LANG.tsv for each of `languages`: the words that occur at least LEAST_COUNT times in the captions
+    and the sentences without pictures, MOST_WORDS at most, with their translations, if there are any.
 
     A pictogram's name counts once, however many artists drew the concept. A word is left out where it is
     QUOTED from another of the languages: *boy* stands in German titles, and is no German for *boy*.
@@ -46,5 +52,6 @@ def write_word_lists(
             for word, count in frequencies.items()
             if count >= max(LEAST_COUNT, least * shares[word])
         )
-        lines = [f"{word}\t{-count}\n" for count, word in listed[:MOST_WORDS]]
-        (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
+        kept = {word: -count for count, word in listed[:MOST_WORDS]}
+        content = written(WordList(kept, translations.get(language, {})))
+        (folder / f"{language}.tsv").write_text(content, encoding="utf-8")

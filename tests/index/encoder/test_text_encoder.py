@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from index.encoder import text_encoder
 from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import unit
 from index.errors import DamagedError, UsageError
 from tests.bundles import LANGUAGES, make_bundle, sentences
 
@@ -88,6 +89,16 @@ def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) 
     np.testing.assert_allclose(
         encoder.word_vectors(["dogs"], "en")[0], mean / np.linalg.norm(mean), atol=1e-6
     )
+
+
+def test_a_word_moves_towards_what_it_means(bundle: Bundle, encoder: TextEncoder, tmp_path: Path) -> None:
+    listed = b"hund\t100\tdog=50 cat=25\nkatze\t99\n"
+    translated = TextEncoder(republish(bundle, tmp_path, "words/de.tsv", listed))
+    hund, katze, dog, cat = (encoder.word_vectors([w], "de")[0] for w in ("hund", "katze", "dog", "cat"))
+    expected = unit(np.stack([katze, hund + 0.5 * dog + 0.25 * cat]))
+    np.testing.assert_allclose(translated.word_vectors(["katze", "hund"], "de"), expected, atol=1e-6)
+    np.testing.assert_array_equal(translated.word_vectors(["hund"], "en")[0], hund)
+    np.testing.assert_array_equal(translated.encode(["hund"], language="de"), encoder.encode(["hund"]))
 
 
 def test_tokens_have_no_special_ones_and_are_below_vocabulary(encoder: TextEncoder) -> None:

@@ -21,7 +21,11 @@ def test_training_words_are_those_of_the_file(bundle: Bundle) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["hund", "hund 3", "hund\t", "\t3", "hund\t-3", "hund\tdrei", "hund\t²", "a\tb\t3", ""]
+    "line",
+    [
+        *("hund", "hund 3", "hund\t", "\t3", "hund\t-3", "hund\tdrei", "hund\t²", "a\tb\t3", ""),
+        *("hund\t3\tdog", "hund\t3\tdog=a", "hund\t3\t=3", "hund\t3\t", "hund\t3\tdog=3\tcat=3"),
+    ],
 )
 def test_a_malformed_list_is_refused_with_its_line(bundle: Bundle, tmp_path: Path, line: str) -> None:
     shutil.copytree(bundle.folder, tmp_path / "b")

@@ -1,6 +1,7 @@
 from itertools import product
 from pathlib import Path
 
+from index.encoder.word_list import WordList, read_word_list
 from training.data.captions import Caption, CaptionedPictures
 from training.export.vocabulary import MOST_WORDS, write_word_lists
 
@@ -31,6 +32,16 @@ def test_a_list_ends_with_the_most_frequent_words(tmp_path: Path) -> None:
         CaptionedPictures(("a.jpg",), (Caption(0, "en", told),)), {}, ("en",), tmp_path / "words"
     )
     assert len((tmp_path / "words" / "en.tsv").read_text("utf-8").splitlines()) == MOST_WORDS
+
+
+def test_translations_stand_beside_the_words_that_are_listed(tmp_path: Path) -> None:
+    texts = {"de": ["hund hund hund katze katze katze maus"]}
+    translations = {"de": {"hund": {"dog": 0.62, "hound": 0.114, "pet": 0.004}, "maus": {"mouse": 1.0}}}
+    file = tmp_path / "words" / "de.tsv"
+    write_word_lists(CaptionedPictures((), ()), texts, ("de",), file.parent, translations)
+    assert file.read_text("utf-8") == "hund\t3\tdog=62 hound=11\nkatze\t3\n"
+    read = WordList({"hund": 3, "katze": 3}, {"hund": {"dog": 0.62, "hound": 0.11}})
+    assert read_word_list(file) == read
 
 
 def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) -> None:

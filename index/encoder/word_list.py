@@ -1,0 +1,57 @@
+"""words/LANG.tsv of a bundle: words that its encoder has read, and what mining has found that they mean.
+
+Lines of a word, a tab and how often it occurs, most frequent first; then, of words with translations, another
+tab and these, words of the language that all others were mined with: `dog=62 hound=11`. Each has a weight in
+hundredths, how much of its vector stands beside the word's own.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from index.errors import DamagedError
+
+LINE = re.compile(r"([^\t]+)\t([0-9]+)(?:\t([^\t]+))?")
+TRANSLATION = re.compile(r"(\S+)=([0-9]+)")
+HUNDREDTHS = 100
+
+Translations = Mapping[str, Mapping[str, float]]  # word -> what it means -> how much of its vector
+
+
+@dataclass(frozen=True)
+class WordList:
+    """How often each word of a language occurs, and the translations of those that have any."""
+
+    counts: Mapping[str, int]
+    translations: Translations
+
+
+def read_word_list(file: Path) -> WordList:
+    """Read what `written` has written. DamagedError if a line is malformed."""
+    counts: dict[str, int] = {}
+    translations: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        match = LINE.fullmatch(line)
+        meanings = match and [TRANSLATION.fullmatch(part) for part in (match[3] or "").split(" ") if part]
+        if match is None or meanings is None or None in meanings:
+            raise DamagedError(
+                f"{file}, line {number}: not a word, a tab and a count: export the bundle again"
+            )
+        counts[match[1]] = int(match[2])
+        if meanings:
+            translations[match[1]] = {part[1]: int(part[2]) / HUNDREDTHS for part in meanings if part}
+    return WordList(counts, translations)
+
+
+def written(words: WordList) -> str:
+    """The content of the file: the words in their order, translations that weigh a hundredth at least."""
+    return "".join(
+        "\t".join(filter(None, (word, str(count), _written(words.translations.get(word, {}))))) + "\n"
+        for word, count in words.counts.items()
+    )
+
+
+def _written(meanings: Mapping[str, float]) -> str:
+    hundredths = {meaning: round(HUNDREDTHS * weight) for meaning, weight in meanings.items()}
+    return " ".join(f"{meaning}={weight}" for meaning, weight in hundredths.items() if weight)

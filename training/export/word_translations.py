@@ -1,0 +1,93 @@
+"""What words mean in the language that others are mined with: what a run's last round of mining found."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from index.encoder.bundle import open_bundle
+from index.encoder.word_list import Translations, read_word_list
+from index.text.normalisation import words
+from training.data.pairs import read_pairs
+from training.data.training_data import with_captions
+from training.loop.prepare import training_captions, training_texts
+from training.loop.run import Run, open_run
+from training.mining.rounds import last_round
+from training.mining.words import frequent
+
+MOST_TRANSLATIONS = 3  # of a word
+# Of words with one translation, such as the forms of a verb, the others are less of it than the most frequent
+# one: their weight is this power of their share of its occurrences. Chosen by the dictionaries' odd entries.
+EVENNESS = 0.5
+
+
+def word_translations(run: Run, data: Path, languages: Sequence[str]) -> dict[str, Translations]:
+    """The translations of the words of `languages`, by a run and by what it goes on from.
+
+    A language has those of the latest run that has mined its words, or of the bundle that all began with.
+    `data` is the folder that the runs were trained on.
+    """
+    found: dict[str, Translations] = {}
+    while True:
+        found = _of_run(run, data, [code for code in languages if code not in found]) | found
+        start = run.recipe.text.located(data).start
+        if not start or not (Path(start) / "result.json").is_file():
+            break
+        run = open_run(Path(start))
+    if start:
+        bundle = open_bundle(Path(start))
+        listed = {code: bundle.words(code) for code in languages if code not in found}
+        found |= {code: read_word_list(file).translations for code, file in listed.items() if file}
+    return found
+
+
+def _of_run(run: Run, data: Path, languages: Sequence[str]) -> dict[str, Translations]:
+    """What the last round of one run found, if it has mined words."""
+    settings = run.recipe.mining
+    begun = last_round(run.recipe.optimiser.epochs - 1, settings) if settings else None
+    if settings is None or begun is None or not settings.counts_words(begun):
+        return {}
+    pairs, weights = read_pairs(run.pseudopairs_file(begun))
+    pivot = settings.pivots[0]
+    mined = [code for code in languages if (code, pivot) in weights]
+    if not mined:
+        return {}
+    lines: Mapping[str, Sequence[str]] = training_texts(run, data)
+    if settings.captions:
+        lines = with_captions(lines, training_captions(run, data))
+    meanings = list(_frequent(pivot, lines[pivot]))
+    found = {}
+    for code in mined:
+        counts = _frequent(code, lines[code])
+        # Words come after the sentences.
+        rows = pairs[code, pivot] - [len(lines[code]), len(lines[pivot])]
+        of_words = rows[:, 0] >= 0
+        table = csr_array(
+            (weights[code, pivot][of_words], rows[of_words].T), shape=(len(counts), len(meanings))
+        )
+        found[code] = _weighted(table, counts, meanings)
+    return found
+
+
+def _frequent(language: str, lines: Sequence[str]) -> dict[str, int]:
+    return frequent(words(line, language) for line in lines)
+
+
+def _weighted(table: csr_array, counts: Mapping[str, int], meanings: Sequence[str]) -> Translations:
+    """Translations by how probable each is (words, meanings), weighed by how frequent their words are."""
+    table.sum_duplicates()
+    owners = np.repeat(np.arange(len(counts)), np.diff(table.indptr))
+    expected = table.data * np.fromiter(counts.values(), np.float64)[owners]
+    most, share = np.zeros(len(meanings)), np.zeros(len(counts))
+    np.maximum.at(most, table.indices, expected)
+    np.maximum.at(share, owners, expected / most[table.indices])
+    by_likelihood = np.lexsort((-table.data, owners))
+    kept = by_likelihood[np.arange(len(owners)) - table.indptr[owners] < MOST_TRANSLATIONS]
+    owners, likely, numbers = owners[kept], table.data[kept], table.indices[kept]
+    weights = share[owners] ** EVENNESS * likely / np.bincount(owners, likely, len(counts))[owners]
+    found: dict[str, dict[str, float]] = {}
+    spelled = list(counts)
+    for word, number, weight in zip(owners.tolist(), numbers.tolist(), weights.tolist(), strict=True):
+        found.setdefault(spelled[word], {})[meanings[number]] = weight
+    return found
