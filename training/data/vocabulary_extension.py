@@ -11,7 +11,7 @@ from index.text.normalisation import clean, words
 from training.data.tokens import UNKNOWN_ID
 
 LEAST_OCCURRENCES = 5  # of two neighbouring tokens in the texts, before they are joined
-FIRST_CHARACTER = 0xF0000  # of the private ones that stand for tokens while merges are learned
+FIRST_CHARACTER = 0x20000  # of those that stand for tokens while merges are learned: no space is above it
 MOST_TOKENS = 0x110000 - FIRST_CHARACTER
 
 
