@@ -1,7 +1,6 @@
 """Word vectors from contexts: the mean of the sentences that contain a word, mixed with that of its tokens.
 
 The encoder was trained to compare sentences, and the sentences that contain a word show what it means.
-Measured in docs/results.md.
 """
 
 import numpy as np
@@ -10,7 +9,7 @@ from index.encoder.vectors import Vectors, unit
 from index.text.pre_tokens import Integers, Tokens
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
-OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/results.md)
+OWN_WEIGHT = 1.0  # of a word's own vector beside one sentence (docs/research.md)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
