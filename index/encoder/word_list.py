@@ -12,8 +12,8 @@ from pathlib import Path
 
 from index.errors import DamagedError
 
-LINE = re.compile(r"([^\t]+)\t([0-9]+)(?:\t([^\t]+))?")
-TRANSLATION = re.compile(r"(\S+)=([0-9]+)")
+TRANSLATION = r"[^\s=]+=[0-9]+"
+LINE = re.compile(rf"([^\t]+)\t([0-9]+)(?:\t({TRANSLATION}(?: {TRANSLATION})*))?")
 HUNDREDTHS = 100
 
 Translations = Mapping[str, Mapping[str, float]]  # word -> what it means -> how much of its vector
@@ -32,15 +32,15 @@ def read_word_list(file: Path) -> WordList:
     counts: dict[str, int] = {}
     translations: dict[str, dict[str, float]] = {}
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-        match = LINE.fullmatch(line)
-        meanings = match and [TRANSLATION.fullmatch(part) for part in (match[3] or "").split(" ") if part]
-        if match is None or meanings is None or None in meanings:
+        if not (match := LINE.fullmatch(line)):
             raise DamagedError(
                 f"{file}, line {number}: not a word, a tab and a count: export the bundle again"
             )
-        counts[match[1]] = int(match[2])
+        word, count, meanings = match.groups()
+        counts[word] = int(count)
         if meanings:
-            translations[match[1]] = {part[1]: int(part[2]) / HUNDREDTHS for part in meanings if part}
+            parts = (part.split("=") for part in meanings.split(" "))
+            translations[word] = {meaning: int(weight) / HUNDREDTHS for meaning, weight in parts}
     return WordList(counts, translations)
 
 
