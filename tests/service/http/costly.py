@@ -47,8 +47,10 @@ def costly_requests() -> Iterator[Costly]:
         yield Costly(f"{name}, as many as are read", path, filled(b'{"%b":[' % field, b"1", b"]}", 1200))
         most = filled(b'{"%b":[' % field, b"[]", b"]}", 3 * limits.MAX_BODY_MARKS // 2 - 20)
         yield Costly(f"{name}, as many lists as are parsed", path, most)
+        yield Costly(f"{name}, as many fields as are read", path, b"{%b}" % fields(600))
         yield Costly(f"{name}, nested", path, b"[" * LONGEST_BODY)
         yield Costly(f"{name}, a long text", path, filled(b'{"%b":"' % field, b"\\n", b'"}', joint=b""))
+        yield Costly(f"{name}, a long number", path, b'{"%b":"a","k":%b}' % (field, b"9" * 4200))
         yield Costly(f"{name}, a longer number", path, b'{"%b":"a","k":0.%b}' % (field, b"9" * 500_000))
     yield Costly("/detect", "/detect", translation("q", ["A dog. " * 140] * 256))
     yield Costly("targets", SENTENCE, filled(b'{"text":"a","target":[', b"1", b"]}"))
@@ -59,6 +61,7 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly("no language", SENTENCE, json.dumps({"text": ["1 2 3"] * 256, "target": "de"}).encode())
     texts = [f"{number} dogs run on the beach." for number in range(256)]
     yield Costly("most answers", SENTENCE, translation("text", texts, k=11))
+    yield Costly("most answers, again", SENTENCE, translation("text", texts, k=11))
     seen = ["near", "pictograms"]
     yield Costly(
         "most answers, seen", SENTENCE, translation("text", texts, k=11, min_confidence=0, include=seen)
@@ -68,6 +71,7 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly(
         "most words, seen", WORD, translation("word", words * 2, k=15, min_confidence=0, include=seen)
     )
+    yield Costly("sentences of texts", SENTENCE, translation("text", ["A dog. " * 100] * 256))
     yield Costly("most sentences of texts", SENTENCE, translation("text", ["A dog. " * 11] * 256))
     yield Costly("sentences of texts, put together", TRANSLATE, translation("q", ["A dog. " * 11] * 256))
     for markup in ("<a ", "<b>x", "&a;&", "<!--", "<a b=c d=e ", "<", "</", "<a \"'", "&#1"):
@@ -76,6 +80,7 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly(
         "a form of escapes", TRANSLATE, filled(b"q=", b"%41", b"&source=en&target=de", 131_000, b""), FORM
     )
+    yield Costly("a long form of escapes", TRANSLATE, filled(b"q=", b"%41", b"", joint=b""), FORM)
     yield Costly("a form of fields", TRANSLATE, b"&" * 131_000, FORM)
     for value in (b"a", b"\r", b"\r\n", b"\r\n--a"):
         body = filled(PART, value, END, joint=b"")
@@ -93,6 +98,8 @@ def costly_requests() -> Iterator[Costly]:
     semicolons = b'--b\r\nContent-Disposition: form-data; name="a"' + b";" * 4000 + b"\r\n\r\nx\r\n"
     for path in (TRANSLATE, FILE):
         yield Costly(f"{path}, heads of semicolons", path, filled(b"", semicolons, END, joint=b""), MULTIPART)
+        few = filled(b"", semicolons[:900] + b"\r\n\r\nx\r\n", END, 14_000, joint=b"")
+        yield Costly(f"{path}, few heads of semicolons", path, few, MULTIPART)
     yield Costly("many parts", TRANSLATE, filled(b"", PART + b"a\r\n", END, joint=b""), MULTIPART)
     yield Costly(
         "many heads", TRANSLATE, filled(b"--b\r\n", b"a:b\r\n", b"\r\nx" + END, joint=b""), MULTIPART
@@ -107,14 +114,26 @@ def costly_files() -> Iterator[Costly]:
     ends = b"</body></file></xliff>"
     documents = {
         "lines.txt": filled(b"", b"a", b"", full, b"\n"),
+        "line ends.txt": b"\r" * full,
+        "odd line ends.txt": "\u2028".encode() * (full // 3),
         "one line.txt": b"A dog runs. " * (full // 12),
+        "tags.txt": b"<a " * (full // 3),
         "lists.json": filled(b"[", b"[]", b"]", full),
+        "fields.json": b"{%b}" % fields(350_000),
         "deep.json": b"[" * full,
+        "number.json": b"[%b]" % (b"9" * full),
+        "escapes.json": b'["%b"]' % (b"\\u0041" * (full // 6)),
+        "units.tmx": filled(b"<tmx><body>", b"<tu/>", b"</body></tmx>", full, b""),
         "nested.tmx": b"<tmx><body>" + TU * 80 + b"a" * (full - 4000) + b"</seg></tuv></tu>" * 80,
+        "attributes.tmx": b"<tmx %b/>" % b" ".join(b'a%x=""' % number for number in range(380_000)),
         "nested.xliff": xliff + unit * 120 + b"a" * (full - 8000) + b"</source></trans-unit>" * 120 + ends,
+        "comments.xliff": filled(xliff, b"<!---->", ends, full, b""),
+        "namespaces.xliff": filled(b"<xliff><file><body>", b'<a xmlns="b"/>', ends, full, b""),
         "laughs.xliff": _laughs(),
         "entries.po": b"".join(b'msgid "%x"\nmsgstr "b"\n' % number for number in range(full // 27)),
+        "comments.po": b"#\n" * (full // 2),
         "one entry.po": b'msgid "%b"\nmsgstr ""\n' % (b"a" * (full - 100)),
+        "flags.po": b"#, %b\n" % b",".join([b"a"] * (full // 2 - 100)) + b'msgid "a"\nmsgstr ""\n',
     }
     yield from (file_to_fill(name, content) for name, content in documents.items())
     yield from _longest_files(full, xliff + b"%b" + ends)
@@ -128,9 +147,13 @@ def costly_files() -> Iterator[Costly]:
 def _packed_files() -> dict[str, bytes]:
     paragraph = "<p><r><t>A dog runs.</t></r></p>"
     most = OFFICE_MARKS * MOST_TEXTS - 10
+    names = " ".join(f'a{number}=""' for number in range(most - 10))
     documents = {
         "tags.docx": "<p/>" * most,
+        "runs.docx": "<p><r><rPr><b/></rPr><t>A dog</t></r></p>" * (most // 9),
+        "attributes.docx": f"<p {names}/>",
         "wide.docx": f"<p><r><t>{LONG_MARK * 990_000}</t></r></p>",
+        "spaces.docx": paragraph + " " * 3_990_000,
         "far too long.docx": paragraph + " " * 60_000_000,
     }
     files = {
@@ -144,6 +167,7 @@ def _packed_files() -> dict[str, bytes]:
     return files | {
         "says less.docx": bytes(bomb),
         "image.docx": packed(document, ("word/media/a.png", "\0" * 60_000_000)),
+        "parts.docx": packed(document, *((f"{number:x}", "") for number in range(35_000))),
         "strings.xlsx": packed(
             ("xl/sharedStrings.xml", f"<sst>{'<si><t>A dog</t></si>' * MOST_TEXTS}</sst>")
         ),
@@ -164,12 +188,20 @@ def _longest_files(full: int, xliff: bytes) -> Iterator[Costly]:
     sentence = b"A dog runs on the beach with a ball, and %x of its friends run after it. "
     texts = [(sentence % number * 11)[:830] for number in range(1_000)]  # of 5,000 a crowd: test_costs.py
     unit = b"<trans-unit><source>%b</source></trans-unit>"
-    entry = b'msgid "%x"\nmsgstr "%b"\n'
+    entry, plural = (
+        b'msgid "%x"\nmsgstr "%b"\n',
+        b'msgid "a%x"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n',
+    )
     documents = {
         "spaces.txt": b"\n".join([b"A dog" + b" " * 800 + b"runs."] * (MOST_TEXTS - 1)),
+        "lists.json": b"[%b]" % b",".join([b"[]"] * (most // 2)),
         "many texts.json": b"[%b]" % b",".join([b'"a"'] * most),
         "texts.xliff": xliff % b"".join(unit % text[:700] for text in texts),
+        "parts.xliff": xliff % b"".join(unit % (b"a<g/>" * 8) for _ in range(MOST_TEXTS)),
+        "entities.xliff": xliff % (b"&amp;" * most),
         "long.po": b"".join(entry % (number, b"b " * 200) for number in range(most // 11)),
+        "lines.po": b'msgid ""\n' + b'"a"\n' * (most - 40) + b'msgstr ""\n',
+        "plurals.po": b"".join(plural % number for number in range(most // 21)),
     }
     for name, content in documents.items():
         yield file_to_fill(f"as many as are read, {name}", content[:full])
