@@ -9,7 +9,7 @@ from index.encoder.vectors import Vectors, unit
 from index.text.pre_tokens import Integers, Tokens
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
-OWN_WEIGHT = 1.0  # of a word's own vector beside one sentence (docs/research.md)
+OWN_WEIGHT = 2.0  # of a word's own vector beside one sentence (docs/research.md)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
