@@ -118,9 +118,9 @@ class TextEncoder:
         """Encode words by their tokens alone."""
         rows = [ids or [self.tokenizer.unknown] for ids in self.tokens(words)]
         vectors = self.encode_tokens(Tokens.of(rows))
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
-        return np.where(norms > 1e-12, unit(vectors), np.float32(self.dimension**-0.5))
+        vectors[np.linalg.norm(vectors, axis=1) <= 1e-12] = self.dimension**-0.5
+        return unit(vectors)
 
 
 def _graph(bundle: Bundle, precision: Precision) -> Path:

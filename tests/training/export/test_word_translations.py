@@ -49,10 +49,8 @@ def test_a_word_has_its_likeliest_translations_in_shares(tmp_path: Path, data: P
 
 def test_a_rare_form_means_less_of_what_a_frequent_one_means(tmp_path: Path, data: Path) -> None:
     run = mined(tmp_path, data, {("eine", "a"): 0.6, ("einer", "a"): 0.6})
-    spelled = [
-        word for caption in training_captions(run, data).captions for word in words(caption.text, "de")
-    ]
-    share = spelled.count("einer") / spelled.count("eine")
+    counts = frequent(spelled(run, data, "de"))
+    share = counts["einer"] / counts["eine"]
     assert share < 0.8
     found = word_translations(run, data, ("de",))["de"]
     assert found == {"eine": {"a": 1}, "einer": {"a": pytest.approx(share**0.5)}}
