@@ -1,7 +1,7 @@
 """The encoder bundle on disk: what training hands to everything else.
 
 manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx)
-and perhaps others, tokenizer.json, words/LANG.tsv (word_list.py), pictures.safetensors (pictures.py) and
+and perhaps others, tokenizer.json, words/LANG.tsv.gz (word_list.py), pictures.safetensors (pictures.py) and
 picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors (taught.py; for each
 language that was taught afterwards), README.md (the model card): these names and no others.
 """
@@ -38,7 +38,7 @@ ENCODER_GRAPHS: dict[Precision, str] = {
 }
 BITS: dict[Precision, int] = {"fp32": 32, "int8": 8, "int4": 4}
 BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, PICTURES, PICTURE_SPACE, CARD)
-BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
+BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv(?:\.gz)?|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
 def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,6 +94,11 @@ def taught_file(language: str) -> str:
     return f"taught/{language}.safetensors"
 
 
+def words_file(language: str) -> str:
+    """The name of the file with the words of a language."""
+    return f"words/{language}.tsv.gz"
+
+
 @dataclass(frozen=True)
 class Bundle:
     """An opened bundle: its folder and its verified manifest."""
@@ -130,7 +135,7 @@ class Bundle:
 
     def words(self, language: str) -> Path | None:
         """The word list of a language; None if the bundle has none."""
-        return self._file(f"words/{language}.tsv")
+        return self._file(words_file(language)) or self._file(f"words/{language}.tsv")
 
     @cached_property
     def taught(self) -> dict[str, Path]:

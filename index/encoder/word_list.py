@@ -1,11 +1,13 @@
-"""words/LANG.tsv of a bundle: words that its encoder has read, and what mining has found that they mean.
+"""words/LANG.tsv.gz of a bundle: words that its encoder has read, and what mining has found that they mean.
 
 Lines of a word, a tab and how often it occurs, most frequent first; then, of words with translations, another
 tab and these, words of the language that all others were mined with: `dog=62 hound=11`. Each has a weight in
-hundredths, how much of its vector stands beside the word's own.
+hundredths, how much of its vector stands beside the word's own. LANG.tsv, not compressed, in older bundles.
 """
 
+import gzip
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +30,10 @@ class WordList:
 
 
 def read_word_list(file: Path) -> WordList:
-    """Read what `written` has written. DamagedError if a line is malformed."""
+    """Read what `write_word_list` has written. DamagedError if a line is malformed."""
     counts: dict[str, int] = {}
     translations: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+    for number, line in enumerate(_text(file).splitlines(), start=1):
         if not (match := LINE.fullmatch(line)):
             raise DamagedError(
                 f"{file}, line {number}: not a word, a tab and a count: export the bundle again"
@@ -44,12 +46,20 @@ def read_word_list(file: Path) -> WordList:
     return WordList(counts, translations)
 
 
-def written(words: WordList) -> str:
-    """The content of the file: the words in their order, translations that weigh a hundredth at least."""
-    return "".join(
+def write_word_list(words: WordList, file: Path) -> None:
+    """Write words in their order, with translations that weigh a hundredth at least."""
+    content = "".join(
         "\t".join(filter(None, (word, str(count), _written(words.translations.get(word, {}))))) + "\n"
         for word, count in words.counts.items()
     )
+    file.write_bytes(gzip.compress(content.encode(), mtime=0))
+
+
+def _text(file: Path) -> str:
+    try:
+        return (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DamagedError(f"{file}: {error}: export the bundle again") from error
 
 
 def _written(meanings: Mapping[str, float]) -> str:

@@ -17,10 +17,12 @@ from index.encoder.bundle import (
     publish_bundle,
     staging_folder,
     taught_file,
+    words_file,
 )
 from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.word_list import WordList, write_word_list
 from index.errors import UsageError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress
@@ -165,9 +167,8 @@ def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples:
     (staging / taught_file(code)).write_bytes(taught.packed())
     (staging / "words").mkdir(exist_ok=True)
     counts = Counter(word for text in examples.texts for word in words(text, code))
-    ranked = sorted((-count, word) for word, count in counts.items())
-    listing = "".join(f"{word}\t{-count}\n" for count, word in ranked)
-    (staging / "words" / f"{code}.tsv").write_text(listing, "utf-8")
+    ranked = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
+    write_word_list(WordList(dict(ranked), {}), staging / words_file(code))
     page = with_card_section(bundle.card.read_text("utf-8"), learned)
     (staging / CARD).write_text(page, "utf-8")
     update = {

@@ -78,7 +78,7 @@ def export_run(
     staging = staging_folder(out)
     _write_parts(run, model, staging)
     translated = word_translations(run, data, manifest.languages)
-    write_word_lists(captions, training_texts(run, data), manifest.languages, staging / "words", translated)
+    write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
     measured = _measure(run, data, model, staging, manifest)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from index.encoder.word_list import Translations, WordList, written
+from index.encoder.bundle import words_file
+from index.encoder.word_list import Translations, WordList, write_word_list
 from index.text.normalisation import words
 from training.data.captions import CaptionedPictures
 from training.data.pictograms import is_drawing
@@ -19,11 +20,13 @@ def write_word_lists(
     data: CaptionedPictures,
     texts: Mapping[str, Sequence[str]],
     languages: Sequence[str],
-    folder: Path,
+    bundle: Path,
     translations: Mapping[str, Translations] = NO_TRANSLATIONS,
 ) -> None:
-    """Write LANG.tsv for each of `languages`: the words that occur at least LEAST_COUNT times in the captions
-    and the sentences without pictures, MOST_WORDS at most, with their translations, if there are any.
+    """Write the list of each of `languages` into a bundle's folder.
+
+    It has the words that occur at least LEAST_COUNT times in the captions and the sentences without pictures,
+    MOST_WORDS at most, with their translations, if there are any.
 
     A pictogram's name counts once, however many artists drew the concept. A word is left out where it is
     QUOTED from another of the languages: *boy* stands in German titles, and is no German for *boy*.
@@ -44,7 +47,7 @@ def write_word_lists(
     for frequencies in counts.values():
         total = frequencies.total()
         shares |= {word: max(count / total, shares.get(word, 0.0)) for word, count in frequencies.items()}
-    folder.mkdir()
+    (bundle / "words").mkdir()
     for language, frequencies in counts.items():
         least = frequencies.total() / QUOTED
         listed = sorted(
@@ -53,5 +56,4 @@ def write_word_lists(
             if count >= max(LEAST_COUNT, least * shares[word])
         )
         kept = {word: -count for count, word in listed[:MOST_WORDS]}
-        content = written(WordList(kept, translations.get(language, {})))
-        (folder / f"{language}.tsv").write_text(content, encoding="utf-8")
+        write_word_list(WordList(kept, translations.get(language, {})), bundle / words_file(language))

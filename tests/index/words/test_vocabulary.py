@@ -1,5 +1,6 @@
 """The words of a language and their tokens."""
 
+import gzip
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
 from index.words.vocabulary import by_frequency, token_counts, training_tokens, training_words
 
@@ -32,6 +34,15 @@ def test_a_malformed_list_is_refused_with_its_line(bundle: Bundle, tmp_path: Pat
     (tmp_path / "b" / "words" / "de.tsv").write_text(f"katze\t3\n{line}\nx\t1\n", "utf-8")
     with pytest.raises(DamagedError, match=r"de\.tsv, line 2"):
         training_words(Bundle(tmp_path / "b", bundle.manifest), "de")
+
+
+@pytest.mark.parametrize(
+    "content", [b"katze\t3\n", gzip.compress(b"katze\t3\n")[:-3], gzip.compress(b"\xff")]
+)
+def test_what_is_not_a_compressed_list_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "de.tsv.gz").write_bytes(content)
+    with pytest.raises(DamagedError, match=r"de\.tsv\.gz"):
+        read_word_list(tmp_path / "de.tsv.gz")
 
 
 def test_frequent_words_come_first_and_ties_in_order() -> None:

@@ -201,7 +201,7 @@ def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
 
     bundle = offered("pt")
     assert bundle.manifest.languages == ("de", "en")
-    assert (bundle.words("pt"), bundle.words("de")) == (None, bundle.folder / "words" / "de.tsv")
+    assert (bundle.words("pt"), bundle.words("de")) == (None, bundle.folder / "words" / "de.tsv.gz")
     assert "Portuguese" not in bundle.card.read_text("utf-8")
     assert bundle.manifest.calibration.sentence.n == 2 * 2 * 15
     with pytest.raises(UsageError, match=r"--without fr: .* knows en, de, pt"):
