@@ -118,7 +118,7 @@ def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterab
 
     for result in response.results:
         if len(response.results) > 1:
-            yield result.asked
+            yield result.text if isinstance(result, SentenceResult) else result.word
         yield from _answers(result.translations, several)
         for part in (isinstance(result, SentenceResult) and result.sentences) or ():
             yield f"“{part.text}”"

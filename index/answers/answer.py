@@ -1,6 +1,5 @@
 """Answers, languages and phrases, and the responses that they come in, as HTTP returns them."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -165,16 +164,6 @@ class SentenceResult(BaseModel):
     )
     pictograms: Pictograms = None
 
-    @property
-    def asked(self) -> str:
-        return self.text
-
-    def answers(self) -> Iterator[Answer]:
-        """The answers to the text and to its sentences, in every target."""
-        for part in (self, *(self.sentences or ())):
-            for answers in part.translations.values():
-                yield from answers
-
 
 class WordResult(BaseModel):
     """The translations of a word."""
@@ -183,15 +172,6 @@ class WordResult(BaseModel):
     source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
     translations: Translations
     pictograms: Pictograms = None
-
-    @property
-    def asked(self) -> str:
-        return self.word
-
-    def answers(self) -> Iterator[Answer]:
-        """The answers to the word in every target."""
-        for answers in self.translations.values():
-            yield from answers
 
 
 class Response(BaseModel):

@@ -110,7 +110,9 @@ async def respond(
             for (text, source, row), part in zip(columns, parts, strict=True)
         ]
         response = SentenceResponse(**named, results=results)
-    return await _with_pictograms(translator, response, work) if "pictograms" in request.include else response
+    if "pictograms" not in request.include:
+        return response
+    return await _with_pictograms(translator, kind, asked, response, work)
 
 
 TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
@@ -202,34 +204,42 @@ async def _parts(
 
 
 async def _with_pictograms(
-    translator: Translator, response: SentenceResponse | WordResponse, work: Work
+    translator: Translator,
+    kind: Kind,
+    asked: Sequence[Asked],
+    response: SentenceResponse | WordResponse,
+    work: Work,
 ) -> SentenceResponse | WordResponse:
     """Add its pictograms to each text and answer."""
-    texts = list(
-        dict.fromkeys(
-            text
-            for result in response.results
-            for text in (result.asked, *(answer.text for answer in result.answers()))
-        )
-    )
-    found = await work.run("encode", translator.pictograms_of, texts)
-    seen = dict(zip(texts, found, strict=True))
+    texts: dict[tuple[str, str], None] = {}
+    found: Sequence[SentenceResult | WordResult] = response.results
+    for text, result in zip(asked, found, strict=True):
+        texts[text.source, text.text] = None
+        parts = result.sentences or () if isinstance(result, SentenceResult) else ()
+        for translations in (result.translations, *(part.translations for part in parts)):
+            for target, answers in translations.items():
+                texts |= dict.fromkeys((text.targets[target], answer.text) for answer in answers)
+    rows = await work.run("encode", partial(translator.pictograms_of, kind=kind), list(texts))
+    seen = dict(zip(texts, rows, strict=True))
 
-    def with_seen(translations: Mapping[str, Answers]) -> dict[str, Answers]:
+    def with_seen(text: Asked, translations: Mapping[str, Answers]) -> dict[str, Answers]:
         return {
-            target: tuple(answer.model_copy(update={"pictograms": seen[answer.text]}) for answer in answers)
+            target: tuple(
+                answer.model_copy(update={"pictograms": seen[text.targets[target], answer.text]})
+                for answer in answers
+            )
             for target, answers in translations.items()
         }
 
     results: list[Any] = []
-    for result in response.results:
+    for text, result in zip(asked, found, strict=True):
         update: dict[str, object] = {
-            "translations": with_seen(result.translations),
-            "pictograms": seen[result.asked],
+            "translations": with_seen(text, result.translations),
+            "pictograms": seen[text.source, text.text],
         }
         if isinstance(result, SentenceResult) and result.sentences:
             update["sentences"] = [
-                part.model_copy(update={"translations": with_seen(part.translations)})
+                part.model_copy(update={"translations": with_seen(text, part.translations)})
                 for part in result.sentences
             ]
         results.append(result.model_copy(update=update))

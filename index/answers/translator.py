@@ -206,13 +206,23 @@ class Translator:
             for text, row in zip(texts, tokens, strict=True)
         ]
 
-    def pictograms_of(self, texts: Sequence[str]) -> list[list[Pictogram]]:
-        """Find the pictograms nearest to each text; none if the bundle has no pictograms."""
+    def pictograms_of(
+        self, texts: Sequence[tuple[str, str]], kind: Kind = "sentence"
+    ) -> list[list[Pictogram]]:
+        """Find the pictograms nearest to each (language, text); none if the bundle has none."""
         if self.pictograms is None or not texts:
             return [[] for _ in texts]
+        vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
+        for source in {source for source, _ in texts}:
+            places = [place for place, (code, _) in enumerate(texts) if code == source]
+            own = [texts[place][1] for place in places]
+            if kind == "word":
+                vectors[places] = self.encoder.word_vectors(list(map(fold, own)), source)
+            else:
+                vectors[places] = self.encode(own, source)
         return [
             [Pictogram(emoji=near.emoji, cosine=round(near.cosine, DIGITS)) for near in row]
-            for row in self.pictograms.nearest(self.encode(texts))
+            for row in self.pictograms.nearest(vectors)
         ]
 
     def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Asked]:
