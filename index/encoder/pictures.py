@@ -22,6 +22,8 @@ MAX_COMPONENT = 127  # of a vector's components in 8 bits
 # Joiner, presentation, person, man, woman, their signs, and the arrow for facing right: a concept looks
 # nearly the same with them as without.
 VARIANT_CODES = frozenset({"200d", "fe0f", "1f9d1", "1f468", "1f469", "2642", "2640", "27a1"})
+# Squares of other sizes than the large black and white ones.
+SQUARES = dict.fromkeys(("25aa", "25fc", "25fe"), "2b1b") | dict.fromkeys(("25ab", "25fb", "25fd"), "2b1c")
 PICTOGRAMS_PER_TEXT = 3  # pictograms for each text
 LEAST_COSINE = 0.25  # of a pictogram that is shown; a nearest one below it is meaningless
 LEAST_SHARE = 0.75  # of the cosine of the best pictogram
@@ -120,8 +122,12 @@ class Pictograms:
 
 
 def family(code: str) -> str:
-    """What variants of a concept share: its code points except VARIANT_CODES, or all if none is left."""
-    return "-".join(point for point in code.split("-") if point not in VARIANT_CODES) or code
+    """What variants of a concept share: its code points except VARIANT_CODES, or all if none is left.
+
+    Squares have no size.
+    """
+    points = (SQUARES.get(point, point) for point in code.split("-"))
+    return "-".join(point for point in points if point not in VARIANT_CODES) or code
 
 
 def emoji(code: str) -> str:

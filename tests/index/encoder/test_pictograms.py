@@ -32,6 +32,9 @@ def test_of_variants_of_a_concept_the_best_alone_is_given() -> None:
     pictograms = drawn(**{MAN_FARMER: [1, 0.1], WOMAN_FARMER: [1, 0], DOG: [1, 0.5]})
     (answer,) = pictograms.nearest(np.array([[1, 0]], np.float32))
     assert [one.emoji for one in answer] == ["👩\u200d🌾", "🐕\ufe0f"]
+    squares = drawn(**{"25fe": [1, 0], "2b1b": [1, 0.1], "25aa": [1, 0.2], "2b1c": [1, 0.3], DOG: [1, 0.5]})
+    (answer,) = squares.nearest(np.array([[1, 0]], np.float32))
+    assert [one.emoji for one in answer] == ["◾\ufe0f", "⬜\ufe0f", "🐕\ufe0f"]
 
 
 @given(st.lists(st.sampled_from([*sorted(VARIANT_CODES), "1f33e", "1f415"]), min_size=1, max_size=6))
