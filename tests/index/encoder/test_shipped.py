@@ -8,6 +8,7 @@ import pytest
 
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.word_list import read_word_list
 from index.languages import languages
 
 MODELS = Path(__file__).resolve().parents[3] / "models"
@@ -45,7 +46,7 @@ def test_every_language_has_words_and_the_encoder_reads_them(shipped: Bundle) ->
     for code in shipped.manifest.languages:
         file = shipped.words(code)
         assert file is not None, code
-        listed = [line.split("\t")[0] for line in file.read_text("utf-8").splitlines()]
+        listed = list(read_word_list(file).counts)
         assert len(listed) > 300, code
         vectors = encoder.word_vectors(listed[:300], code)
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-4)
