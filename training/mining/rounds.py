@@ -110,9 +110,9 @@ class Words:
         """List the words of sentences."""
         spelled = [words(line, language) for line in lines]
         listed = Vocabulary.of(spelled)
-        stems = Vocabulary.of([list(map(stem, sentence)) for sentence in spelled])
+        stems = Vocabulary.of([[stem(word, language) for word in sentence] for sentence in spelled])
         number = {name: place for place, name in enumerate(stems.names)}
-        stem_of = [number.get(stem(word), len(number)) for word in listed.names]
+        stem_of = [number.get(stem(word, language), len(number)) for word in listed.names]
         return cls(listed, stems, np.asarray(stem_of, np.int64))
 
     def by_stems(self, table: csr_array) -> csr_array:

@@ -28,6 +28,11 @@ LEAST_OCCURRENCES, MOST_WORDS = 2, 9000  # of a language's words, and of its ste
 STEM_LETTERS = 5  # a word's first letters: enough to align inflected forms (Fraser and Marcu 2005 take four)
 STEM_SYLLABLES = 2  # in Hangul, whose letters are syllables
 HANGUL = ("가", "힣")
+# Serbian is written in two alphabets, and what one says of a word is said of the other's.
+SERBIAN = str.maketrans(
+    {"љ": "lj", "њ": "nj", "џ": "dž"}
+    | dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
+)
 FOLDS = 2  # of sentences: each is compared by what the pairs of the others teach
 ROUNDS = 5  # of expectation and maximisation
 LEAST_COUNT = 0.4  # subtracted from expected counts: one pair alone teaches next to nothing
@@ -69,8 +74,9 @@ def frequent(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
     return {name: count for name, count in counts if count >= LEAST_OCCURRENCES}
 
 
-def stem(word: str) -> str:
-    """The first letters of a word, whatever its inflection."""
+def stem(word: str, language: str) -> str:
+    """The first letters of a word, whatever its inflection; Latin ones in Serbian, whatever its alphabet."""
+    word = word.translate(SERBIAN) if language == "sr" else word
     return word[: STEM_SYLLABLES if HANGUL[0] <= word[0] <= HANGUL[1] else STEM_LETTERS]
 
 

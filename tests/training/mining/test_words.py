@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from training.mining.rounds import Words
 from training.mining.words import (
     FOLDS,
     MOST_IN_SENTENCE,
@@ -119,6 +120,21 @@ def test_a_vocabulary_has_the_words_that_come_twice() -> None:
     assert Vocabulary.of([["once"]]).bags([]).size == 0
 
 
-@pytest.mark.parametrize(("one", "other"), [("evlerimizde", "evler"), ("학교에서", "학교"), ("cat", "cat")])
-def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("tr", "evlerimizde", "evler"),
+        ("ko", "학교에서", "학교"),
+        ("en", "cat", "cat"),
+        ("sr", "џепови", "džepova"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(language: str, one: str, other: str) -> None:
+    assert stem(one, language) == stem(other, language)
+
+
+def test_the_alphabets_of_serbian_are_one_in_stems_alone() -> None:
+    words = Words.of("sr", ["Лепа кућа је ту", "lepa kuća je tu", "лепа кућа", "lepa kuća"])
+    assert set(words.words.names) >= {"кућа", "kuća"}
+    assert words.stems.names == ["lepa", "kuća", "je", "tu"]
+    assert [words.stems.names[row] for row in words.stem_of] == [stem(w, "sr") for w in words.words.names]
