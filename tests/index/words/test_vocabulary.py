@@ -36,8 +36,13 @@ def test_a_malformed_list_is_refused_with_its_line(bundle: Bundle, tmp_path: Pat
         training_words(Bundle(tmp_path / "b", bundle.manifest), "de")
 
 
+LISTED = gzip.compress(b"katze\t3\n", mtime=0)
+
+
 @pytest.mark.parametrize(
-    "content", [b"katze\t3\n", gzip.compress(b"katze\t3\n")[:-3], gzip.compress(b"\xff")]
+    "content",
+    [b"katze\t3\n", LISTED[:-3], gzip.compress(b"\xff", mtime=0)],
+    ids=["not compressed", "cut off", "no text"],
 )
 def test_what_is_not_a_compressed_list_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "de.tsv.gz").write_bytes(content)
