@@ -15,9 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.confidence.models import Model, Models
-from index.encoder.bundle import PICTURES, Bundle, BundleManifest, Origin, publish_bundle
+from index.encoder.bundle import PICTURES, Bundle, BundleManifest, Origin, publish_bundle, words_file
 from index.encoder.pictures import packed
 from index.encoder.vectors import unit
+from index.encoder.word_list import WordList, write_word_list
 
 LANGUAGES = ("en", "de", "pt", "zh", "ar")
 NOUNS = (
@@ -121,8 +122,8 @@ def make_bundle(
         names = [f"pictograms/{DRAWN[concept['en']]}" for concept in shown]
         (staging / PICTURES).write_bytes(packed(names, drawn))
     for language in languages:
-        lines = [f"{concept[language]}\t{100 - rank}" for rank, concept in enumerate(lexicon())]
-        (staging / "words" / f"{language}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+        counts = {concept[language]: 100 - rank for rank, concept in enumerate(lexicon())}
+        write_word_list(WordList(counts, {}), staging / words_file(language))
     (staging / "README.md").write_text("# tiny\nA bundle for tests.\n", "utf-8")
     manifest = BundleManifest(
         name=name,

@@ -211,21 +211,21 @@ async def _with_pictograms(
     work: Work,
 ) -> SentenceResponse | WordResponse:
     """Add its pictograms to each text and answer."""
-    texts: dict[tuple[str, str], None] = {}
+    texts: dict[tuple[Kind, str, str], None] = {}
     found: Sequence[SentenceResult | WordResult] = response.results
     for text, result in zip(asked, found, strict=True):
-        texts[text.source, text.text] = None
+        texts[kind, text.source, text.text] = None
         parts = result.sentences or () if isinstance(result, SentenceResult) else ()
         for translations in (result.translations, *(part.translations for part in parts)):
             for target, answers in translations.items():
-                texts |= dict.fromkeys((text.targets[target], answer.text) for answer in answers)
-    rows = await work.run("encode", partial(translator.pictograms_of, kind=kind), list(texts))
+                texts |= dict.fromkeys((kind, text.targets[target], answer.text) for answer in answers)
+    rows = await work.run("encode", translator.pictograms_of, list(texts))
     seen = dict(zip(texts, rows, strict=True))
 
     def with_seen(text: Asked, translations: Mapping[str, Answers]) -> dict[str, Answers]:
         return {
             target: tuple(
-                answer.model_copy(update={"pictograms": seen[text.targets[target], answer.text]})
+                answer.model_copy(update={"pictograms": seen[kind, text.targets[target], answer.text]})
                 for answer in answers
             )
             for target, answers in translations.items()
@@ -235,7 +235,7 @@ async def _with_pictograms(
     for text, result in zip(asked, found, strict=True):
         update: dict[str, object] = {
             "translations": with_seen(text, result.translations),
-            "pictograms": seen[text.source, text.text],
+            "pictograms": seen[kind, text.source, text.text],
         }
         if isinstance(result, SentenceResult) and result.sentences:
             update["sentences"] = [

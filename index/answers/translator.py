@@ -206,16 +206,14 @@ class Translator:
             for text, row in zip(texts, tokens, strict=True)
         ]
 
-    def pictograms_of(
-        self, texts: Sequence[tuple[str, str]], kind: Kind = "sentence"
-    ) -> list[list[Pictogram]]:
-        """Find the pictograms nearest to each (language, text); none if the bundle has none."""
+    def pictograms_of(self, texts: Sequence[tuple[Kind, str, str]]) -> list[list[Pictogram]]:
+        """Find the pictograms nearest to each (kind, language, text); none if the bundle has none."""
         if self.pictograms is None or not texts:
             return [[] for _ in texts]
         vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
-        for source in {source for source, _ in texts}:
-            places = [place for place, (code, _) in enumerate(texts) if code == source]
-            own = [texts[place][1] for place in places]
+        for kind, source in {text[:2] for text in texts}:
+            places = [place for place, text in enumerate(texts) if text[:2] == (kind, source)]
+            own = [texts[place][2] for place in places]
             if kind == "word":
                 vectors[places] = self.encoder.word_vectors(list(map(fold, own)), source)
             else:

@@ -25,7 +25,8 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 
 Precision = Literal["fp32", "int8", "int4"]
 
-BUNDLE_FORMAT = 3  # 1: a confidence whose weights have no names; 2: a table of token embeddings
+# 1: a confidence whose weights have no names; 2: a table of token embeddings; 3: word lists as they are
+BUNDLE_FORMAT = 4
 
 ENCODER = "encoder.onnx"
 TOKENIZER, CARD = "tokenizer.json", "README.md"
@@ -38,7 +39,7 @@ ENCODER_GRAPHS: dict[Precision, str] = {
 }
 BITS: dict[Precision, int] = {"fp32": 32, "int8": 8, "int4": 4}
 BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, PICTURES, PICTURE_SPACE, CARD)
-BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv(?:\.gz)?|taught/[A-Za-z0-9-]{2,16}\.safetensors")
+BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv\.gz|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
 def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ class Bundle:
 
     def words(self, language: str) -> Path | None:
         """The word list of a language; None if the bundle has none."""
-        return self._file(words_file(language)) or self._file(f"words/{language}.tsv")
+        return self._file(words_file(language))
 
     @cached_property
     def taught(self) -> dict[str, Path]:

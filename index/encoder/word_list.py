@@ -2,7 +2,7 @@
 
 Lines of a word, a tab and how often it occurs, most frequent first; then, of words with translations, another
 tab and these, words of the language that all others were mined with: `dog=62 hound=11`. Each has a weight in
-hundredths, how much of its vector stands beside the word's own. LANG.tsv, not compressed, in older bundles.
+hundredths, how much of its vector stands beside the word's own.
 """
 
 import gzip
@@ -30,10 +30,14 @@ class WordList:
 
 
 def read_word_list(file: Path) -> WordList:
-    """Read what `write_word_list` has written. DamagedError if a line is malformed."""
+    """Read what `write_word_list` has written. DamagedError if it is malformed."""
+    try:
+        lines = gzip.decompress(file.read_bytes()).decode().splitlines()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DamagedError(f"{file}: {error}: export the bundle again") from error
     counts: dict[str, int] = {}
     translations: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(_text(file).splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         if not (match := LINE.fullmatch(line)):
             raise DamagedError(
                 f"{file}, line {number}: not a word, a tab and a count: export the bundle again"
@@ -53,13 +57,6 @@ def write_word_list(words: WordList, file: Path) -> None:
         for word, count in words.counts.items()
     )
     file.write_bytes(gzip.compress(content.encode(), mtime=0))
-
-
-def _text(file: Path) -> str:
-    try:
-        return (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DamagedError(f"{file}: {error}: export the bundle again") from error
 
 
 def _written(meanings: Mapping[str, float]) -> str:

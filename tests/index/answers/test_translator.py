@@ -12,7 +12,8 @@ from index.answers.request import Query
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence.models import Model, Models
-from index.encoder.bundle import Bundle, publish_bundle, staging_folder
+from index.encoder.bundle import Bundle, publish_bundle, staging_folder, words_file
+from index.encoder.word_list import WordList, write_word_list
 from index.errors import UnknownLanguageError
 from index.formats.registry import Source
 from tests.bundles import LANGUAGES, lexicon, make_bundle, make_corpus, sentences
@@ -76,13 +77,15 @@ def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path:
 def test_what_a_word_means_is_seen_in_it(bundle: Bundle, tmp_path: Path) -> None:
     """Whatever its spelling says: the pictures of a word are those of its translations, too."""
     staging = staging_folder(tmp_path / "bundle", bundle.folder)
-    (staging / "words" / "de.tsv").write_text("qqxq\t9\tdog=100\n", "utf-8")
+    write_word_list(WordList({"qqxq": 9}, {"qqxq": {"dog": 1.0}}), staging / words_file("de"))
     read = publish_bundle(staging, tmp_path / "bundle", bundle.manifest)
     build_index(read, make_corpus(tmp_path / "corpus", ("de", "en"), 20), tmp_path / "index")
     seeing = Translator.open(tmp_path / "index")
     word, english, sentence = (
-        {pictogram.emoji for pictogram in seeing.pictograms_of([text], kind)[0]}
-        for text, kind in ((("de", "Qqxq"), "word"), (("en", "qqxq"), "word"), (("de", "qqxq"), "sentence"))
+        {pictogram.emoji for pictogram in row}
+        for row in seeing.pictograms_of(
+            [("word", "de", "Qqxq"), ("word", "en", "qqxq"), ("sentence", "de", "qqxq")]
+        )
     )
     assert DOG in word - english - sentence
 

@@ -22,7 +22,7 @@ NAMES = (
     "tokenizer.json",
     "pictures.safetensors",
     "README.md",
-    *(f"words/{code}.tsv" for code in LANGUAGES),
+    *(f"words/{code}.tsv.gz" for code in LANGUAGES),
 )
 
 
@@ -56,7 +56,7 @@ def test_a_published_bundle_opens_and_knows_its_files(copy: Path) -> None:
     assert found.tokenizer.is_file()
     assert found.card.is_file()
     assert found.graph("int8") is None
-    assert found.words("de") == copy / "words" / "de.tsv"
+    assert found.words("de") == copy / "words" / "de.tsv.gz"
     assert found.words("fr") is None
 
 

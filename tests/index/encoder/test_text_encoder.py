@@ -1,5 +1,6 @@
 """TextEncoder: unit vectors that depend on nothing but the text."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from onnx import numpy_helper
 from tokenizers import Tokenizer
 
 from index.encoder import text_encoder
-from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle
+from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle, words_file
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
 from index.errors import DamagedError, UsageError
@@ -92,8 +93,8 @@ def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) 
 
 
 def test_a_word_moves_towards_what_it_means(bundle: Bundle, encoder: TextEncoder, tmp_path: Path) -> None:
-    listed = b"hund\t100\tdog=50 cat=25\nkatze\t99\n"
-    translated = TextEncoder(republish(bundle, tmp_path, "words/de.tsv", listed))
+    listed = gzip.compress(b"hund\t100\tdog=50 cat=25\nkatze\t99\n")
+    translated = TextEncoder(republish(bundle, tmp_path, words_file("de"), listed))
     hund, katze, dog, cat = (encoder.word_vectors([w], "de")[0] for w in ("hund", "katze", "dog", "cat"))
     expected = unit(np.stack([katze, hund + 0.5 * dog + 0.25 * cat]))
     np.testing.assert_allclose(translated.word_vectors(["katze", "hund"], "de"), expected, atol=1e-6)

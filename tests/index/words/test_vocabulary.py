@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import Bundle, words_file
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
@@ -31,8 +31,9 @@ def test_training_words_are_those_of_the_file(bundle: Bundle) -> None:
 )
 def test_a_malformed_list_is_refused_with_its_line(bundle: Bundle, tmp_path: Path, line: str) -> None:
     shutil.copytree(bundle.folder, tmp_path / "b")
-    (tmp_path / "b" / "words" / "de.tsv").write_text(f"katze\t3\n{line}\nx\t1\n", "utf-8")
-    with pytest.raises(DamagedError, match=r"de\.tsv, line 2"):
+    file = tmp_path / "b" / words_file("de")
+    file.write_bytes(gzip.compress(f"katze\t3\n{line}\nx\t1\n".encode()))
+    with pytest.raises(DamagedError, match=r"de\.tsv\.gz, line 2"):
         training_words(Bundle(tmp_path / "b", bundle.manifest), "de")
 
 
