@@ -5,10 +5,10 @@ import { bar, copy, element, percent } from "./dom.js";
 // The label of a translation, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
-// What stands above answers that are near: below others, and alone.
+// What stands above answers that are near: below others, where they are shown on request, and alone.
 const NEAR = {
-  sentence: ["The same scene with other details:", "No translation here. These show the same scene with other details:"],
-  word: ["Less likely words:", "No likely translation here. Less likely words:"],
+  sentence: ["The same scene with other details", "No translation here. These show the same scene with other details:"],
+  word: ["Less likely words", "No likely translation here. Less likely words:"],
 };
 
 // nothing: returns what to show if a language has no answer.
@@ -26,8 +26,10 @@ function languageBlock(code, answers, tools) {
   const near = answers.filter(({ match }) => match === "near");
   const rest = answers.filter(({ match }) => match !== "near");
   if (rest.length) block.append(list(code, rest));
-  if (near.length) {
-    block.append(element("p", { class: "below" }, tools.above[rest.length ? 0 : 1]), list(code, near));
+  if (near.length && rest.length) {
+    block.append(element("details", {}, element("summary", { class: "below" }, tools.above[0]), list(code, near)));
+  } else if (near.length) {
+    block.append(element("p", { class: "below" }, tools.above[1]), list(code, near));
   }
   if (!answers.length) block.append(tools.nothing());
   return block;

@@ -91,7 +91,7 @@ def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
     page.keyboard.type("dog")
     page.keyboard.press("Enter")
     expect(page.locator("[data-code=de] .answer-text").first).to_have_text("hund")
-    expect(page.locator("[data-code=de] .below")).to_have_text("Less likely words:")
+    expect(page.locator("[data-code=de] .below")).to_have_text("Less likely words")
 
 
 def test_a_detected_language_is_shown(page: Page) -> None:
@@ -180,6 +180,9 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
     expect(memory.locator(".percent")).to_have_text("80%")
     expect(memory).to_contain_text("Differs in numbers.")
     below = german.locator("[data-match=near]")
+    expect(below).to_be_hidden()
+    german.locator("summary.below").click()
+    expect(below).to_be_visible()
     expect(below.locator(".percent")).to_have_count(0)
     expect(below.locator("mark")).to_have_count(1)
     expect(below.locator(".missing")).to_have_text("Not in it: beach")
