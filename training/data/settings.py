@@ -9,7 +9,6 @@ from index.encoder.bundle import LanguageCodes, check_codes
 PHOTO_SET = "photos"
 PICTOGRAM_SET = "pictograms"  # the set that artists drew, with a layout of its own
 SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
 
 
 def listed(names: object) -> object:
@@ -96,12 +95,9 @@ class TokenizerSettings(Table):
 
     language_temperature: T of p_l ∝ n_l^(1/T), the share of language l, with n_l characters, in the text
     that the vocabulary is learned from; higher values are more even. If left out, each text counts once.
-    romanise: scripts whose letters are mapped to Latin ones (training.data.romanisation): "Cyrillic",
-    "Devanagari".
     """
 
     kind: Literal["bpe", "words"] = "bpe"
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
     language_temperature: float | None = Field(default=None, ge=1)
-    romanise: tuple[Script, ...] = ()

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from index.languages import UNSPACED_LETTERS
 from index.text.normalisation import as_encoded, clean
-from training.data.romanisation import romanised
 from training.data.settings import TokenizerSettings
 
 Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
@@ -36,10 +35,10 @@ def train_tokenizer(
 ) -> Tokenizer:
     """Train one tokenizer for all languages: BPE (Sennrich et al. 2016) or whole words.
 
-    Normalises by NFKC, without Hebrew and Arabic vowel points, and, if the recipe says so, to lower case and
-    Latin letters. BPE: words keep a mark of the space before them; punctuation and digits stand alone. Words:
-    punctuation is dropped, scripts without spaces are split into characters, and words that occur once become
-    <unk>. `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
+    Normalises by NFKC, without Hebrew and Arabic vowel points, and, if the recipe says so, to lower case.
+    BPE: words keep a mark of the space before them; punctuation and digits stand alone. Words: punctuation
+    is dropped, scripts without spaces are split into characters, and words that occur once become <unk>.
+    `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
     """
     by_words = settings.kind == "words"
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))
@@ -47,7 +46,6 @@ def train_tokenizer(
     if settings.lowercase:
         steps += [normalizers.Lowercase(), PLAIN_I]
     steps.append(NO_POINTS)
-    steps += romanised(settings.romanise, lowercase=settings.lowercase)
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
     kind = trainers.WordLevelTrainer if by_words else trainers.BpeTrainer

@@ -37,7 +37,7 @@ def bpe() -> Tokenizer:
     return tokenizer
 
 
-def romanised() -> Tokenizer:
+def replacing() -> Tokenizer:
     tokenizer = bpe()
     steps = [normalizers.NFKC(), normalizers.Lowercase()]
     steps += [normalizers.Replace(old, new) for old, new in (("ñ", "ab"), ("ab", "c"), ("ü", ""), (".", "d"))]
@@ -60,7 +60,7 @@ PRE_TOKENS = st.sampled_from([*ODD.split(" "), "\xa0", "\0", "a" * 30])
 TEXTS = st.lists(st.lists(PRE_TOKENS | st.text(max_size=4), max_size=8).map(" ".join), min_size=1, max_size=6)
 
 
-@pytest.mark.parametrize("make", [bpe, romanised])
+@pytest.mark.parametrize("make", [bpe, replacing])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=TEXTS)
 @example(texts=["ab cab", "", "¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a", "a" * 900])
