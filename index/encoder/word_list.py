@@ -17,6 +17,7 @@ from index.errors import DamagedError
 TRANSLATION = r"[^\s=]+=[0-9]+"
 LINE = re.compile(rf"([^\t]+)\t([0-9]+)(?:\t({TRANSLATION}(?: {TRANSLATION})*))?")
 HUNDREDTHS = 100
+LEAST_HUNDREDTHS = 5  # that a translation weighs, to be kept
 
 Translations = Mapping[str, Mapping[str, float]]  # word -> what it means -> how much of its vector
 
@@ -51,7 +52,7 @@ def read_word_list(file: Path) -> WordList:
 
 
 def write_word_list(words: WordList, file: Path) -> None:
-    """Write words in their order, with translations that weigh a hundredth at least."""
+    """Write words in their order, with translations that weigh a twentieth at least."""
     content = "".join(
         "\t".join(filter(None, (word, str(count), _written(words.translations.get(word, {}))))) + "\n"
         for word, count in words.counts.items()
@@ -61,4 +62,5 @@ def write_word_list(words: WordList, file: Path) -> None:
 
 def _written(meanings: Mapping[str, float]) -> str:
     hundredths = {meaning: round(HUNDREDTHS * weight) for meaning, weight in meanings.items()}
-    return " ".join(f"{meaning}={weight}" for meaning, weight in hundredths.items() if weight)
+    kept = (f"{meaning}={weight}" for meaning, weight in hundredths.items() if weight >= LEAST_HUNDREDTHS)
+    return " ".join(kept)
