@@ -35,7 +35,7 @@ def test_a_list_ends_with_the_most_frequent_words(tmp_path: Path) -> None:
 
 def test_translations_stand_beside_the_words_that_are_listed(tmp_path: Path) -> None:
     texts = {"de": ["hund hund hund katze katze katze maus"]}
-    translations = {"de": {"hund": {"dog": 0.62, "hound": 0.114, "pet": 0.004}, "maus": {"mouse": 1.0}}}
+    translations = {"de": {"hund": {"dog": 0.62, "hound": 0.114, "pet": 0.044}, "maus": {"mouse": 1.0}}}
     write_word_lists(CaptionedPictures((), ()), texts, ("de",), tmp_path, translations)
     read = WordList({"hund": 3, "katze": 3}, {"hund": {"dog": 0.62, "hound": 0.11}})
     assert listed(tmp_path, "de") == read
