@@ -9,7 +9,8 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
 that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
-sentence matters.
+sentence matters. `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en":
+wohnst, wohnen; `^` where it is the first word), `polite` words without which the second are of others (Sie).
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -18,7 +19,7 @@ Numbers are compared in number_words.py.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -35,7 +36,7 @@ ASKED, EXCHANGED, ADDED = "asked", "exchanged", "added"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
-SAME = "same"
+SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
@@ -123,6 +124,8 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
     asked, answered = _units(question, language), _units(answer, language)
     if asked == answered:
         return None
+    if _one_hearer(question, answer, language):
+        asked = _as_addressed(asked, answered, language)
     partners = _partners(asked, answered, language, same)
     taken = {place for place in partners if place is not None}
     alone = [word for place, word in enumerate(asked) if place not in taken]
@@ -143,6 +146,29 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
     if language not in known_languages():
         return None  # what is added may be "please", which only a file tells
     return Contrast(ADDED, tuple(left_out), tuple(added))
+
+
+def _one_hearer(question: str, answer: str, language: str) -> bool:
+    """Whether one of two texts may say politely to its hearer what the other says familiarly."""
+    polite = _lexicon(language).polite
+    # What a capital tells ("Sie") is not told where a text begins.
+    told = [bool(polite.search(text[:1].lower() + text[1:])) for text in (question, answer)]
+    others = [said(text, language).get(PERSON, {}).keys() - {YOU} for text in (question, answer)]
+    return others[0] == others[1] and (not polite.pattern or told[0] != told[1])
+
+
+def _as_addressed(asked: Sequence[str], answered: Sequence[str], language: str) -> list[str]:
+    """The words asked, those that the other text says to the same hearer in another form in that form."""
+    found = []
+    for place, word in enumerate(asked):
+        others = {
+            word.removesuffix(one) + other
+            for first, *pair in _lexicon(language).polite_forms
+            for one, other in (pair, pair[::-1])
+            if word.endswith(one) and not (first and place)
+        }
+        found.append(next(filter(others.__contains__, answered), word))
+    return found
 
 
 def _count_of_numbers(text: str, language: str) -> int:
@@ -396,7 +422,8 @@ class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
     and of each list of words that mean the same; the function words, and those of them that are relations.
 
-    `mood` is an axis of the whole text, the others are of its clauses. `begins`: of each of these axes, and
+    `mood` is an axis of the whole text, the others are of its clauses. `polite` finds its words as they are
+    spelled; of `polite_forms`, whether each is of a first word, and both endings. `begins`: of each axis, and
     of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
     """
 
@@ -407,6 +434,8 @@ class Lexicon(NamedTuple):
     function: frozenset[str]
     relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
+    polite: re.Pattern[str]
+    polite_forms: Sequence[tuple[bool, str, str]]
     begins: Mapping[str, re.Pattern[str]]
 
 
@@ -418,15 +447,22 @@ def _lexicon(language: str) -> Lexicon:
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
     function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
-    same = [
-        re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in synonyms.split()))
-        for synonyms in axes.pop(SAME, ())
+    same = [re.compile(_any_of(synonyms.split())) for synonyms in axes.pop(SAME, ())]
+    polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
+    polite_forms = [
+        (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
     ]
     mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
     axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
-    return Lexicon(ignored, affirmative, patterns, mood, function, relation, same, begins)
+    return Lexicon(
+        ignored, affirmative, patterns, mood, function, relation, same, polite, polite_forms, begins
+    )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
@@ -451,4 +487,4 @@ def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Patter
     """A pattern of the words that phrases begin with; of characters where no spaces divide words."""
     phrases = [phrase.removeprefix("^").removesuffix("$") for value in values.values() for phrase in value]
     firsts = {phrase.split(" ")[0] if has_spaces(language) else phrase[0] for phrase in phrases}
-    return re.compile("|".join(re.escape(first).replace(r"\*", ".*") for first in sorted(firsts)))
+    return re.compile(_any_of(sorted(firsts)))

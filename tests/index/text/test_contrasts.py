@@ -151,6 +151,51 @@ def test_other_words_are_no_opposites(question: str, answer: str, axis: str) -> 
     assert axes(question, "en", answer, "en") == [axis]
 
 
+@pytest.mark.parametrize(
+    ("language", "familiar", "polite"),
+    [
+        ("de", "Wo wohnst du?", "Wo wohnen Sie?"),
+        ("de", "Wie heißt du?", "Wie heißen Sie?"),
+        ("de", "Nimmst du Tabletten?", "Nehmen Sie Tabletten?"),
+        ("de", "Warte bitte hier.", "Warten Sie bitte hier."),
+        ("fr", "Où habites-tu ?", "Où habitez-vous ?"),
+        ("fr", "Attends ici.", "Attendez ici."),
+        ("uk", "Де ти живеш?", "Де ви живете?"),
+        ("uk", "Скільки тобі років?", "Скільки вам років?"),
+        ("uk", "Покажи мені руку.", "Покажіть мені руку."),
+        ("cs", "Kde bydlíš?", "Kde bydlíte?"),
+        ("cs", "Kolik ti je let?", "Kolik je vám let?"),
+        ("cs", "Počkej tady.", "Počkejte tady."),
+        ("tr", "Kaç yaşındasın?", "Kaç yaşındasınız?"),
+        ("tr", "İlaç aldın mı?", "İlaç aldınız mı?"),
+        ("tr", "Burada bekle.", "Burada bekleyin."),
+        ("hi", "यहाँ रुको।", "यहाँ रुकिए।"),
+        ("zh", "你住在哪里？", "您住在哪里？"),
+    ],
+)
+def test_what_is_said_politely_is_no_contrast(language: str, familiar: str, polite: str) -> None:
+    assert axes(familiar, language, polite, language) == axes(polite, language, familiar, language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "answer"),
+    [
+        ("de", "Wo wohnst du?", "Wo wohnen sie?"),
+        ("de", "Du trinkst Tee.", "Wir trinken Tee."),
+        ("de", "Ich warte hier.", "Warten Sie hier."),
+        ("de", "Hast du die Tablette?", "Haben Sie die Tabletten?"),
+        ("fr", "J'attends ici.", "Attendez ici."),
+        ("uk", "Де він живе?", "Де ви живете?"),
+        ("cs", "Kde bydlí?", "Kde bydlíte?"),
+        ("tr", "Nerede oturuyor?", "Nerede oturuyorsunuz?"),
+        ("es", "¿Dónde vives?", "¿Dónde vive?"),
+    ],
+)
+def test_what_is_said_of_others_is_not_said_politely(language: str, question: str, answer: str) -> None:
+    assert axes(question, language, answer, language)
+    assert axes(answer, language, question, language)
+
+
 REWORDINGS = [
     line.split("\t")
     for line in Path(__file__).with_name("rewordings.tsv").read_text("utf-8").splitlines()[1:]
@@ -291,7 +336,7 @@ def test_every_language_has_the_axes_and_values_of_english(language: str) -> Non
         tomllib.loads((folder / f"{code}.toml").read_text("utf-8")) for code in ("en", language)
     )
     for axis, values in other.items():
-        assert axis in english or axis == room.AFFIRMATIVE
+        assert axis in english or axis in (room.AFFIRMATIVE, room.POLITE, room.POLITE_FORMS)
         assert isinstance(values, list) or values.keys() <= english[axis].keys()
 
 
