@@ -17,6 +17,7 @@ from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 
 # Answers with the highest scores, which are then ordered by confidence (docs/decisions/0084).
 ANSWERS_CONSIDERED = 5
+SUPPORTED_CONSIDERED = 20  # of those that are ranked by what is aligned with them
 LEFT_OUT = -1.0  # the cosine of a neighbour that may not be an answer
 
 

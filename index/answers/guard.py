@@ -33,7 +33,7 @@ def contrasting(
     bare, text = asked.bare[question], without_tags(text)
     if bare == text:
         return ()
-    return contrasts(bare, asked.language, text, language, words.same_meaning)
+    return contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
 
 
 def limited_by(

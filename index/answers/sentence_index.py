@@ -1,7 +1,7 @@
 """SentenceIndex: the sentences of one language, their vectors, and what a build computed of them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from index.answers.candidates import Candidates, gaps
 from index.answers.sentence_features import Features
+from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
-from index.vectors.neighbourhoods import BySource
+from index.vectors.neighbourhoods import BySource, csls_scores
 from index.vectors.segments import open_vectors
 from index.vectors.vector_index import VectorIndex
 
@@ -107,3 +109,40 @@ class SentenceIndex:
         if self.groups is None or target.groups is None:
             return []
         return target.groups.rows(self.groups.of(row))
+
+
+def supported(
+    table: Candidates, questions: Vectors, index: SentenceIndex, others: Iterable[SentenceIndex]
+) -> Candidates:
+    """Rank candidates again, by the mean of their scores and those of what the corpus aligns with them.
+
+    For `questions` (n, d) in a language that the index has no sentences of, so that none of them tells what a
+    candidate says. Several languages are surer of that than one: the columns `aligned_score` and
+    `aligned_gap` are evidence of their own.
+    """
+    asked, rows = table["question"], table["row"].tolist()
+    sums, counts = table["score"].astype(np.float64), np.ones(len(table))
+    for other in others:
+        said = [index.translations(row, other) for row in rows]
+        places = np.repeat(np.arange(len(rows)), list(map(len, said)))
+        aligned = np.array([row for own in said for row in own], np.int64)
+        of_questions = asked[places]
+        cosines = np.einsum("md,md->m", other.vectors.reconstruct(aligned), questions[of_questions])
+        scores = csls_scores(cosines, table.question_means[of_questions], other.means_from("")[aligned])
+        np.add.at(sums, places, scores)
+        np.add.at(counts, places, 1)
+    table.columns["score"] = table.columns["aligned_score"] = (sums / counts).astype(np.float32)
+    table = table.take(np.lexsort((-table["score"], asked)))
+    table.columns["gap"] = table.columns["aligned_gap"] = gaps(table["question"], table["score"])
+    return table
+
+
+def translated(table: Candidates, index: SentenceIndex, target: SentenceIndex) -> Candidates:
+    """What `target` has by the corpus for candidates of `index`, in their order; each row once a question."""
+    if target is index:
+        return table
+    said = [index.translations(row, target) for row in table["row"].tolist()]
+    table = table.take(np.repeat(np.arange(len(said)), list(map(len, said))))
+    table.columns["row"] = np.array([row for own in said for row in own], np.int64)
+    pairs = np.stack([table["question"], table["row"]])
+    return table.take(np.sort(np.unique(pairs, axis=1, return_index=True)[1]))

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
-from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
+from index.answers.candidates import (
+    ANSWERS_CONSIDERED,
+    SUPPORTED_CONSIDERED,
+    Candidates,
+    limited,
+    merged,
+    nearest,
+    ranked,
+)
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
 from index.answers.glosses import Glosses
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
@@ -17,7 +25,7 @@ from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.pictured_words import pictured_candidates
 from index.answers.request import Kind, Query
-from index.answers.sentence_index import SentenceIndex
+from index.answers.sentence_index import SentenceIndex, supported, translated
 from index.answers.word_forms import written
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
@@ -253,14 +261,10 @@ class Translator:
         """
         if target not in self.sentence_indexes:
             return [()] * len(counts)
-        aligned_alone = memory_alone or target not in self._sources
         index, source = self.sentence_indexes[target], asked.language
-        means = index.means_from(source)
-        considered = [max(count, ANSWERS_CONSIDERED) for count in counts]
-        cosines, rows = nearest(index.vectors, asked.vectors, max(considered))
-        table = ranked(cosines, rows, means[rows], max(considered))
-        if min(considered) < max(considered):
-            table = limited(table, considered)
+        unread = target not in self._sources and source in self.sentence_indexes
+        aligned_alone = memory_alone or unread
+        table = self._candidates(asked, index, [max(count, ANSWERS_CONSIDERED) for count in counts])
         recalled = self._recalled(asked, index, memory_alone)
         table = self._with_memory(table, recalled, asked, index, aligned_alone)
         words = WordPairs(
@@ -302,6 +306,28 @@ class Translator:
         said = self._glosses(table, index, glosses, source)
         return self._answers(table, asked, index, recalled, words, contrasts, said)
 
+    def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
+        """The sentences nearest to questions, `considered[i]` of question i.
+
+        What is said in a language without sentences is looked for in all that the corpus aligns.
+        """
+        source, most = asked.language, max(considered)
+        aligned = [] if source in self.sentence_indexes else self._aligned_with(index)
+        if not aligned:
+            cosines, rows = nearest(index.vectors, asked.vectors, most)
+            return limited(ranked(cosines, rows, index.means_from(source)[rows], most), considered)
+        searched, *others = aligned
+        cosines, rows = nearest(searched.vectors, asked.vectors, most)
+        table = ranked(cosines, rows, searched.means_from(source)[rows], max(most, SUPPORTED_CONSIDERED))
+        table = supported(table, asked.vectors, searched, others)
+        return limited(translated(table, searched, index), considered)
+
+    def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
+        """The languages that the encoder knows and the corpus aligns with one, itself first if it is such."""
+        known = [one for code, one in self.sentence_indexes.items() if code in self._sources and one.groups]
+        known.sort(key=lambda one: one is not index)
+        return known if index.groups and known != [index] else []
+
     def _contrasts(
         self,
         table: Candidates,
@@ -330,7 +356,7 @@ class Translator:
             elif differences[place] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
-                contrasts[place] = contrasting(asked, question, index.text(row), index.language, words)
+                contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
                 likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
                 if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
                     suits_another.append(place)
@@ -338,6 +364,12 @@ class Translator:
         for place, text in zip(suits_another, nearest_texts, strict=False):
             contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
         return {place: found for place, found in contrasts.items() if found}
+
+    def _understood(self, index: SentenceIndex, row: int) -> tuple[str, str]:
+        """A sentence and its language; of one that the encoder does not know, an aligned sentence."""
+        aligned = [index] if index.language in self._sources else self._aligned_with(index)
+        found = ((index.translations(row, one), one) for one in aligned)
+        return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
 
     def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
         """The sentence of its own language that is the likeliest to say what a question says, of each."""

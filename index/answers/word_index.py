@@ -17,6 +17,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
+from index.text.contrasts import Meanings
 from index.text.normalisation import clean
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
@@ -112,7 +113,8 @@ class WordIndex:
     @cached_property
     def learned(self) -> Mapping[str, int]:
         """The words of this language in what the encoder learned from, with their numbers of occurrences."""
-        return training_words(self._encoder.bundle, self.language)
+        known = self.meanings(self.language)
+        return known.counts if known else {}
 
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._rows
@@ -164,6 +166,10 @@ class WordIndex:
             )
             self._encoded = cached = {**kept, **dict(zip(missing, encoded, strict=True))}
         return np.array([cached[word] for word in spellings]).reshape(-1, self._encoder.dimension)
+
+    def meanings(self, language: str) -> Meanings | None:
+        """What the words of any language mean in English, by the encoder."""
+        return self._encoder.meanings(language)
 
     def same_meaning(self, one: str, other: str) -> bool:
         """Whether two folded words mean the same, or one is the other misspelled.

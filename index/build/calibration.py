@@ -6,18 +6,27 @@ translations among the candidates and without them, so that a low confidence can
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.candidates import ANSWERS_CONSIDERED, LEFT_OUT, Candidates, firsts, joined, limited, ranked
+from index.answers.candidates import (
+    ANSWERS_CONSIDERED,
+    LEFT_OUT,
+    SUPPORTED_CONSIDERED,
+    Candidates,
+    firsts,
+    joined,
+    limited,
+    ranked,
+)
 from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.sentence_features import Features
-from index.answers.sentence_index import SentenceIndex
+from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
-from index.build.probes import Pair, Probes, encoded, reworded, scenes
+from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -29,9 +38,11 @@ from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
 # candidates hardly varies within an index, and how far an answer is above the next says nothing of it where
 # that is its opposite.
-PLAIN = ("score",)
-FULL = (*PLAIN, "length_difference", "covered", "lacking", "shortfall")
-PARAPHRASE = (*PLAIN, "gap", "length_difference", "covered", "lacking", "cosine")
+FULL = ("score", "length_difference", "covered", "lacking", "shortfall")
+# Of a question in a language without sentences no word tells an answer from its opposite: the gap does.
+FOREIGN, PLAIN = ("score", "gap"), ("score",)
+FOREIGN_ALIGNED = ("aligned_score", "aligned_gap")
+PARAPHRASE = ("score", "gap", "length_difference", "covered", "lacking", "cosine")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
 QUESTIONS_AT_ONCE = 256
@@ -39,6 +50,7 @@ TOP_ANSWERS = 10  # answers among which `in_ten` looks
 MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
 PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer nothing is fitted
+FOREIGN_ASKED, LEAST_FOREIGN = 2000, 100  # over all pairs of languages, as if the first had no sentences
 FOLDS = 2
 SCENES_RIDGE = 1e-2  # scenes are told apart more easily than what people ask (docs/research.md)
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
@@ -201,6 +213,38 @@ def fit_paraphrases(
     return fit_choice(joined(tables), PARAPHRASE)
 
 
+def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Generator) -> Model | None:
+    """Fit the probability that an answer in an aligned language is right for a language without sentences.
+
+    Aligned sentences of each language, without one of their words, are asked as if it had none. None if there
+    are too few.
+    """
+    known, tables = {code: index for code, index in indexes.sentences.items() if index.groups}, []
+    pairs = list(permutations(sorted(known), 2))
+    for source, target in pairs:
+        index, others = known[target], [one for code, one in known.items() if code not in (source, target)]
+        rows, answers = aligned(indexes, (source, target), -(-FOREIGN_ASKED // len(pairs)), random)
+        if not len(rows):
+            continue
+        _, _, vectors = encoded(
+            shortened([known[source].text(row) for row in rows.tolist()]), encoder, source
+        )
+        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
+        right = np.array([np.isin(*pair) for pair in zip(neighbours, answers, strict=True)], bool)
+        for left_out in (np.zeros_like(right), right):
+            order = np.argsort(left_out, axis=1, kind="stable")
+            found = np.take_along_axis(neighbours, order, 1)
+            nearest = np.take_along_axis(np.where(left_out, np.float32(LEFT_OUT), cosines), order, 1)
+            table = ranked(nearest, found, index.means_from("")[found], SUPPORTED_CONSIDERED)
+            table = limited(supported(table, vectors, index, others), [ANSWERS_CONSIDERED] * len(rows))
+            places = zip(table["question"].tolist(), table["row"].tolist(), strict=True)
+            table.columns["right"] = np.array([row in answers[question] for question, row in places], bool)
+            tables.append(table)
+    if sum(table.count for table in tables) < 2 * LEAST_FOREIGN:
+        return None
+    return fit_choice(joined(tables), FOREIGN_ALIGNED)
+
+
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
     source, target = (indexes.sentences[code] for code in pair)
@@ -350,7 +394,10 @@ def fit_confidence(
         source=source,
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
-        sentence=(fit_choice(table, ridge=ridge), _fit(table.take(first), PLAIN, ridge)),
+        sentence=(
+            fit_choice(table, ridge=ridge),
+            *(_fit(table.take(first), names, ridge) for names in (FOREIGN, PLAIN)),
+        ),
         paraphrase=(encoder.paraphrase,),
         word=encoder.word,
         lengths=dict(lengths),

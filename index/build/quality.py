@@ -20,6 +20,7 @@ from index.build.calibration import (
     aligned,
     ask,
     fit_confidence,
+    fit_foreign,
     fit_paraphrases,
     likeliest,
     scene_pools,
@@ -75,6 +76,8 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     if paraphrase := fit_paraphrases(indexes, lengths, encoder, seed=0):
         models = paraphrase, *confidence.paraphrase
         confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
+    if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
+        confidence = confidence.model_copy(update={"sentence": (foreign, *confidence.sentence)})
     manifest = manifest.model_copy(
         update={
             "confidence": confidence,

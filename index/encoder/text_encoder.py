@@ -13,8 +13,9 @@ from index.encoder.bundle import BITS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
 from index.encoder.vectors import Vectors, unit
-from index.encoder.word_list import Translations, read_word_list
+from index.encoder.word_list import parsed
 from index.errors import DamagedError, UsageError
+from index.text.contrasts import Meanings
 from index.text.pre_tokens import Tokens
 
 GRAPH_INPUTS = ("input_ids", "attention_mask")
@@ -41,7 +42,10 @@ class TextEncoder:
         self.precision = bundle.manifest.precision if precision == "auto" else precision
         self.tokenizer = BundleTokenizer.of(bundle)
         self._taught = {code: read_taught(file, self.dimension) for code, file in bundle.taught.items()}
-        self._translated: dict[str, Translations] = {}
+        # Read now, as the files may be removed, and parsed when one is needed, as all would take a second.
+        lists = {code: bundle.words(code) for code in bundle.manifest.languages}
+        self._word_lists = {code: (file.read_bytes(), file) for code, file in lists.items() if file}
+        self._meanings: dict[str, Meanings] = {}
         self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
 
     @property
@@ -98,8 +102,8 @@ class TextEncoder:
 
         Beside a word's own vector stand those of its translations, where the bundle has any.
         """
-        vectors, translations = self._of_tokens(words), self._translations(language)
-        meant = [translations.get(word, {}) for word in words]
+        vectors, listed = self._of_tokens(words), self.meanings(language)
+        meant = [listed.translations.get(word, {}) if listed else {} for word in words]
         if meanings := sorted(set(chain.from_iterable(meant))):
             beside = dict(zip(meanings, self._of_tokens(meanings), strict=True))
             for row, weights in enumerate(meant):
@@ -108,11 +112,12 @@ class TextEncoder:
             vectors = unit(vectors)
         return self.as_taught(language, words, vectors)
 
-    def _translations(self, language: str) -> Translations:
-        if language not in self._translated:
-            file = self.bundle.words(language)
-            self._translated[language] = read_word_list(file).translations if file else {}
-        return self._translated[language]
+    def meanings(self, language: str) -> Meanings | None:
+        """What the words of a language mean in English, by the bundle; None without a list of them."""
+        if language not in self._meanings and language in self._word_lists:
+            words = parsed(*self._word_lists[language])
+            self._meanings[language] = Meanings(language, words.counts, words.translations)
+        return self._meanings.get(language)
 
     def _of_tokens(self, words: Sequence[str]) -> Vectors:
         """Encode words by their tokens alone."""

@@ -33,7 +33,15 @@ class WordList:
 def read_word_list(file: Path) -> WordList:
     """Read what `write_word_list` has written. DamagedError if it is malformed."""
     try:
-        lines = gzip.decompress(file.read_bytes()).decode().splitlines()
+        return parsed(file.read_bytes(), file)
+    except OSError as error:
+        raise DamagedError(f"{file}: {error}: export the bundle again") from error
+
+
+def parsed(content: bytes, file: Path) -> WordList:
+    """The word list that was read from a file. DamagedError if it is malformed."""
+    try:
+        lines = gzip.decompress(content).decode().splitlines()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DamagedError(f"{file}: {error}: export the bundle again") from error
     counts: dict[str, int] = {}

@@ -91,6 +91,24 @@ def test_a_word_is_no_sentence_unless_it_is_its_only_word(translators: Sequence[
         assert answer_of(translator, "fire", "Fire!").match != "near"
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "right"),
+    [
+        ("it", "Il negozio è aperto lunedì.", "The shop is closed on Monday."),
+        ("nl", "De winkel is open op maandag.", "The shop is closed on Monday."),
+        ("pl", "Nie wolno dawać dziecku mleka.", "You may give the child milk."),
+        ("ru", "Магазин открыт в понедельник.", "The shop is closed on Monday."),
+    ],
+)
+def test_an_opposite_is_near_at_best_in_a_language_that_nobody_listed(
+    translators: Sequence[Translator], language: str, question: str, right: str
+) -> None:
+    for translator in translators:
+        answers = translator.sentences([question], language, "de", len(PHRASES))[0]
+        (found,) = [answer for answer in answers if answer.text == PHRASES[right]]
+        assert found.match == "near"
+
+
 def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> None:
     found = answer_of(translators[0], "The shop is open on Monday.", "The shop is closed on Monday.")
     assert found.differs is not None

@@ -40,6 +40,18 @@ def test_what_was_approved_comes_back_exactly(translator: Translator, phrase: st
         assert (first.text, first.match, first.confidence, first.gloss) == (unknown, "exact", 1, text)
 
 
+def test_a_language_without_sentences_reaches_it(translator: Translator) -> None:
+    questions = {
+        "Dove fa male?": "Where does it hurt?",
+        "Il negozio è chiuso lunedì.": "The shop is closed on Monday.",
+    }
+    for question, phrase in questions.items():
+        (first,) = translator.sentences([question], "it", "qaa")[0]
+        assert (first.text, first.match) == (PHRASES[phrase][1], "translation")
+    for other in ("Il negozio è aperto lunedì.", "Due cani giocano nella neve."):
+        assert {found.match for found in translator.sentences([other], "it", "qaa", 4)[0]} == {"near"}
+
+
 def test_a_paraphrase_reaches_it_and_an_opposite_does_not(translator: Translator) -> None:
     (first,) = translator.sentences(["Could you please wait outside?"], "en", "qaa")[0]
     assert first.text == PHRASES["Please wait outside."][1]

@@ -6,7 +6,7 @@ import pytest
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.build.calibration import FULL, Indexes
+from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, PLAIN, Indexes
 from index.build.quality import calibrate
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle, open_index_encoder
@@ -66,7 +66,8 @@ def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest)
     assert confidence.ece is not None
     assert confidence.ece < 0.05
     assert set(confidence.lengths) == set(CODES)
-    assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score"}]
+    of_models = [FOREIGN_ALIGNED, FULL, FOREIGN, PLAIN]
+    assert [tuple(model.weights) for model in confidence.sentence] == of_models
 
 
 def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: IndexManifest) -> None:

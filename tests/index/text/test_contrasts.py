@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import index.text.contrasts as room
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.text.contrasts import contrasts, known_languages
 from index.text.normalisation import words
 from index.text.number_words import contradict, numbers_in
@@ -364,3 +366,65 @@ def test_opposites_of_the_suite_are_found_within_a_language(language: str) -> No
         numbers = (numbers_in(text, words(text, language), language) for text in (sentence, opposite))
         found += bool(contrasts(sentence, language, opposite, language)) or contradict(*numbers)
     assert found >= LEAST_FOUND * len(rows)
+
+
+MEANINGS = room.Meanings(
+    "qaa",
+    {"ne": 90, "pordo": 20, "fermu": 10, "malfermu": 8, "lundo": 5, "mardo": 4, "povas": 3},
+    {
+        "ne": {"not": 0.5, "don't": 0.4},
+        "fermu": {"close": 0.5, "door": 0.2},
+        "malfermu": {"open": 0.9},
+        "lundo": {"monday": 0.9},
+        "mardo": {"tuesday": 0.1},
+        "povas": {"can": 0.5, "can't": 0.5},
+    },
+)
+
+
+def axes_by_words(question: str, answer: str, meanings: room.Meanings = MEANINGS) -> list[str]:
+    both_ways = [
+        [contrast.axis for contrast in contrasts(*pair, meanings=lambda code: {"qaa": meanings}.get(code))]
+        for pair in ((question, "qaa", answer, "en"), (answer, "en", question, "qaa"))
+    ]
+    assert both_ways[0] == both_ways[1]
+    return both_ways[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "found"),
+    [
+        ("Malfermu la pordo.", "Please close the door.", ["open"]),
+        ("Fermu la pordo.", "Please close the door.", []),
+        ("Ne fermu la pordo.", "Please close the door.", ["negation"]),
+        ("Fermu la pordo.", "Do not close the door.", ["negation"]),
+        ("Lundo", "Tuesday", ["weekday"]),
+        ("Mardo", "Monday", []),  # too few of its occurrences mean that
+        ("Vi povas iri.", "You can go.", []),  # as many of its translations negate as do not
+    ],
+)
+def test_what_words_mean_in_english_is_known_of_any_language(
+    question: str, answer: str, found: list[str]
+) -> None:
+    assert axes_by_words(question, answer) == found
+
+
+def test_negation_is_not_compared_where_no_frequent_word_negates() -> None:
+    rarely = room.Meanings("qaa", {**MEANINGS.counts, "la": 100_000}, MEANINGS.translations)
+    assert axes_by_words("Fermu la pordo.", "Do not close the door.", rarely) == []
+    assert axes_by_words("Malfermu la pordo.", "Do not close the door.", rarely) == ["open"]
+
+
+PHRASES = (EVERYDAY.parent / "phrases" / "phrases.tsv").read_text("utf-8").splitlines()
+MOST_FALSE_BY_WORDS = 0.03
+
+
+@pytest.mark.parametrize("language", ["it", "nl", "pl", "ro", "ru", "fa", "ur", "vi", "ja", "ko"])
+def test_what_words_mean_hardly_ever_makes_translations_contrast(language: str) -> None:
+    encoder = TextEncoder(open_bundle(EVERYDAY.parents[1] / "models" / "open"))
+    columns = PHRASES[0].split("\t")
+    rows = [dict(zip(columns, line.split("\t"), strict=True)) for line in PHRASES[1:]]
+    found = [contrasts(row[language], language, row["en"], "en", meanings=encoder.meanings) for row in rows]
+    assert sum(
+        any(contrast.axis != "mood" for contrast in row) for row in found
+    ) <= MOST_FALSE_BY_WORDS * len(rows)
