@@ -6,14 +6,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from index.confidence import MatchKind, PairQuality
+from index.frozen import Frozen
 
 DIGITS = 4  # of scores, confidences and cosines
 
 
-class Pictogram(BaseModel):
+class Pictogram(Frozen):
     """A drawing that the encoder learned from and that is near to a text, as an emoji."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     emoji: str = Field(description="What it shows.", examples=["🐕"])
     cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.62])
@@ -28,19 +27,15 @@ Pictograms = Annotated[
 ]
 
 
-class Original(BaseModel):
+class Original(Frozen):
     """The sentence of the corpus whose translation an answer is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(description="The sentence.", examples=["A dog runs on the beach."])
     id: str = Field(description="Its id in the index.", examples=["en:41"])
 
 
-class Differs(BaseModel):
+class Differs(Frozen):
     """Words of the text that an answer leaves out, and words that it adds, spelled as in their texts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: tuple[str, ...] = Field(
         default=(), description="Words of the text without a counterpart in the answer.", examples=[["beach"]]
@@ -53,10 +48,8 @@ class Differs(BaseModel):
 NO_DIFFERENCES = Differs()
 
 
-class Answer(BaseModel):
+class Answer(Frozen):
     """A sentence or word of the index that may be the translation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(description="The sentence or word.", examples=["Ein Hund rennt am Strand."])
     score: float = Field(

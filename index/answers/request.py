@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema, model_validator
 from pydantic.config import JsonDict
 
 from index.confidence import MIN_CONFIDENCE
+from index.frozen import Frozen
 
 Kind = Literal["sentence", "word"]
 Include = Literal["near", "pictograms"]
@@ -50,10 +51,19 @@ class Query(NamedTuple):
     k: int = 1
 
 
-class Choices(BaseModel):
-    """What to return, and in which languages."""
+class RequestModel(Frozen):
+    """The base of request bodies. Very many fields are refused at once: each would be an error of its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, fields: object) -> object:
+        if isinstance(fields, dict) and len(fields) > MOST_FIELDS:
+            raise ValueError(f"it has more than {MOST_FIELDS} fields")
+        return fields
+
+
+class Choices(RequestModel):
+    """What to return, and in which languages."""
 
     source: StrictStr | None = Field(
         default=None,
@@ -82,15 +92,7 @@ class Choices(BaseModel):
             description="What else to return. `near`: sentences below `min_confidence` that show the same "
             "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji.",
         ),
-    ] = []
-
-    @model_validator(mode="before")
-    @classmethod
-    def _few_fields(cls, fields: object) -> object:
-        """Refuse very many fields at once: each would be an error of its own."""
-        if isinstance(fields, dict) and len(fields) > MOST_FIELDS:
-            raise ValueError(f"it has more than {MOST_FIELDS} fields")
-        return fields
+    ] = Field(default=[])
 
 
 SENTENCE_EXAMPLE: JsonDict = {

@@ -15,7 +15,9 @@ numbers than its question is never likely. What is left decides, in `match_of`, 
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from index.frozen import Frozen
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "paraphrase": of a
 # sentence of the same language that likely means the same; "translation": found across languages, and more
@@ -26,10 +28,8 @@ MatchKind = Literal["exact", "memory", "paraphrase", "translation", "near"]
 MIN_CONFIDENCE = 0.5
 
 
-class PairQuality(BaseModel):
+class PairQuality(Frozen):
     """How well a pair translates, measured with sentences whose translation is in the index."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     r1: float = Field(ge=0, le=1, description="Share of sentences whose translation was found first.")
     r10: float = Field(ge=0, le=1, description="Share whose translation was among the first ten.")

@@ -5,9 +5,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from index.confidence import MIN_CONFIDENCE, MatchKind
+from index.frozen import Frozen
 
 RIDGE = 1e-3  # a question: keeps separable answers from driving the weights to infinity
 LEAST_RIDGE = 1e-2  # of the bias, which any share of right answers may need
@@ -18,10 +19,8 @@ BINS = 10  # of the calibration error
 Columns = Mapping[str, NDArray[np.floating]]
 
 
-class Model(BaseModel):
+class Model(Frozen):
     """p = sigmoid(sum of weight times column + bias), fitted on `n` answers with calibration error `ece`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     weights: dict[str, FiniteFloat] = Field(min_length=1)
     bias: FiniteFloat
@@ -47,10 +46,8 @@ class Model(BaseModel):
         return Model(weights=weights, bias=slope * self.bias + line.bias, n=line.n, ece=line.ece)
 
 
-class Models(BaseModel):
+class Models(Frozen):
     """What an encoder's bundle says of confidence: the models of an index that cannot fit its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sentence: Model
     paraphrase: Model
@@ -62,7 +59,7 @@ _HIGHER_IS_SURER = Model(weights={"score": 1.0}, bias=0.0, n=0)
 UNFITTED = Models(sentence=_HIGHER_IS_SURER, paraphrase=_HIGHER_IS_SURER, word=_HIGHER_IS_SURER)
 
 
-class Confidence(BaseModel):
+class Confidence(Frozen):
     """The models of an index, and on what those of sentences were fitted.
 
     `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
@@ -72,8 +69,6 @@ class Confidence(BaseModel):
     log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
     something with their question; few answers to text of other kinds reach it. By default no answer is near.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: Literal["aligned", "scenes", "encoder"] = "encoder"
     n: int = Field(default=0, ge=0)

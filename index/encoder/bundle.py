@@ -13,10 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat
 
 from index.confidence.models import UNFITTED, Models
 from index.errors import BundleError, DamagedError
+from index.frozen import Frozen
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
 from index.storage.index_manifest import IndexManifest
@@ -55,10 +56,8 @@ def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
 LanguageCodes = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(check_codes)]
 
 
-class Origin(BaseModel):
+class Origin(Frozen):
     """The name of a recipe or data set, and the SHA-256 of its definition."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")

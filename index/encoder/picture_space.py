@@ -8,25 +8,24 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from index.encoder.bundle import Bundle
 from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
+from index.frozen import Frozen
 
 DESCRIPTION_KEY = "seen"  # the key of the file's metadata
 
 
-class Seen(BaseModel):
+class Seen(Frozen):
     """How pictures were embedded.
 
     backbone: the vision backbones, whose features are concatenated. image_size: the side in pixels. views:
     the number of fixed views of each picture.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     backbone: tuple[str, ...] = Field(min_length=1)
     image_size: int = Field(ge=16, le=1024)

@@ -14,9 +14,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from index.errors import DamagedError, UsageError
+from index.frozen import Frozen
 
 READ_BYTES = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
@@ -24,10 +25,8 @@ SETTLED_NS = 2_000_000_000
 FOLDERS_REMEMBERED = 200  # whose checksums are cached: each change of an index makes two
 
 
-class FileEntry(BaseModel):
+class FileEntry(Frozen):
     """The size in bytes and checksum of a file, as a manifest lists it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size: int = Field(ge=0)

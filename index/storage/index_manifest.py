@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from index.confidence import PairQuality
 from index.confidence.models import Confidence
+from index.frozen import Frozen
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
@@ -14,7 +15,7 @@ from index.storage.options import Cleaning, Options
 INDEX_FORMAT = 12
 
 
-class SearchSettings(BaseModel):
+class SearchSettings(Frozen):
     """How the vectors of a language are searched, in the terms of FAISS.
 
     `factory`: the string for `faiss.index_factory`; in Milvus "Flat" or "HNSW". `parameters`, as
@@ -23,8 +24,6 @@ class SearchSettings(BaseModel):
     Milvus has them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     store: Literal["faiss", "milvus"] = "faiss"
     factory: str = "Flat"
     parameters: str = Field(default="", pattern=r"^[A-Za-z_]*(=[0-9]+(,[A-Za-z_]+=[0-9]+)*)?$")
@@ -32,28 +31,24 @@ class SearchSettings(BaseModel):
     collection: str = Field(default="", pattern=r"^[A-Za-z0-9_]{0,255}$")
 
 
-class Segment(BaseModel):
+class Segment(Frozen):
     """What changed in a language since LANG.faiss was written; LANG.added.faiss has the vectors of `rows`.
 
     `deleted` and `replaced` are rows of LANG.faiss, ascending; `rows` are those of the version: replaced ones
     keep their numbers, added ones are the last.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     deleted: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     rows: tuple[int, ...] = ()
 
 
-class LanguageEntry(BaseModel):
+class LanguageEntry(Frozen):
     """The sizes of one language in an index, and the lines of its corpus that were dropped, by reason.
 
     `changed` of the kept sentences were normalised; `links` pair a sentence with a group of translations;
     `resembles` is the language that the lines look like where most were dropped for another.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sentences: int = Field(ge=1)
     words: int = Field(ge=0)

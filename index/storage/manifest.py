@@ -9,22 +9,21 @@ import re
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from index.errors import DamagedError, FormatError
+from index.frozen import Frozen, first_error
 
 VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")  # the day it was made, and a number
 MANIFEST_NAME = "manifest.json"
 MANIFEST_BYTES = 16 << 20  # at most
 
 
-class Manifest(BaseModel):
+class Manifest(Frozen):
     """The base of both manifests: immutable, without unknown keys.
 
     The default of `format` is the only format that is read.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: int = 1
     digest: str = ""  # filled in by write_manifest
@@ -52,9 +51,7 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise DamagedError(f"{path}: {where}: {first['msg']}: make it again") from error
+        raise DamagedError(f"{path}: {first_error(error)}: make it again") from error
 
 
 def _load(path: Path, what: str) -> dict[str, Any]:

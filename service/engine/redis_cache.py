@@ -11,12 +11,12 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from index.answers.answer import Answers
+from index.frozen import Frozen
 from service.engine.cache import CacheKey
 
 log = logging.getLogger("passepartout.redis")
@@ -25,10 +25,8 @@ REDIS_SECONDS = 0.02  # until Redis must answer
 Result = TypeVar("Result")
 
 
-class Entry(BaseModel):
+class Entry(Frozen):
     """The value of a key."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     answers: Answers

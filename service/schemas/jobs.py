@@ -3,18 +3,12 @@
 import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    field_validator,
-    model_validator,
-)
+from pydantic import AwareDatetime, BaseModel, Field, StrictBool, field_validator, model_validator
 
+from index.answers.request import RequestModel
 from index.formats.registry import FORMATS
 from index.formats.sentence import LONGEST_METADATA
+from index.frozen import Frozen
 from index.languages import LANGUAGE_CODE
 from index.storage.manifest import VERSION_ID
 
@@ -23,8 +17,6 @@ JOB_ID = r"^[0-9a-f]{32}$"
 SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
 FILE_NAME = r"^[^/\\\x00-\x1f\x7f]{1,200}$"  # no separator of folders, no control character
 RESERVED_COLUMNS = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
-
-MOST_FIELDS = 32  # each that is unknown would be an error of its own
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
@@ -36,19 +28,6 @@ SentenceId = Annotated[
         description="The sentence's id in answers: LANG:ID, where LANG is its language code.",
     ),
 ]
-
-
-class RequestModel(BaseModel):
-    """The base of request bodies: unknown fields are refused, very many at once."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _few_fields(cls, fields: object) -> object:
-        if isinstance(fields, dict) and len(fields) > MOST_FIELDS:
-            raise ValueError(f"it has more than {MOST_FIELDS} fields")
-        return fields
 
 
 class NewSentence(RequestModel):
@@ -85,11 +64,11 @@ class _Sources(RequestModel):
     sentences: Annotated[
         list[NewSentence],
         Field(max_length=2_000, fail_fast=True, description="The sentences; give these or `uploads`."),
-    ] = []
+    ] = Field(default=[])
     uploads: Annotated[
         list[UploadId],
         Field(max_length=64, description="Uploaded corpus files; give these or `sentences`."),
-    ] = []
+    ] = Field(default=[])
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -204,10 +183,8 @@ class Spec(RequestModel):
     version: str | None = None
 
 
-class Taught(BaseModel):
+class Taught(Frozen):
     """How well a taught language was learned."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     language: str = Field(description="BCP 47 code of the language.")
     lines: int = Field(description="Captions given.")
@@ -225,10 +202,8 @@ class Taught(BaseModel):
     )
 
 
-class Event(BaseModel):
+class Event(Frozen):
     """The state of a job, and what is known of its progress or its result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     state: State = Field(description="Where the job stands.")
     stage: str | None = Field(default=None, description="What it is doing now.")
@@ -274,10 +249,8 @@ class Jobs(BaseModel):
     workers: int = Field(description="Worker processes running; if 0, start one with `passepartout jobs`.")
 
 
-class UploadOptions(BaseModel):
+class UploadOptions(Frozen):
     """What an uploaded file is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
         default=None,

@@ -9,23 +9,22 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from index.errors import DataError
+from index.frozen import Frozen, first_error
 from training.data.settings import DataSettings
 
 SETS, TEXTS = "sets", "texts"
 
 
-class Terms(BaseModel):
+class Terms(Frozen):
     """The terms of a set or of a text.
 
     title: what it is. licence: its licence. open: whether that is an open licence under which weights that
     learned from it may be shipped. credits: who is to be credited. credits_file: a TSV file of the set whose
     last column has further names, separated by commas.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=1)
     licence: str = Field(min_length=1)
@@ -79,8 +78,7 @@ def _parse(file: Path) -> Terms:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{file} can't be read: {error}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise DataError(f"{file}: {first_error(error)}") from None
 
 
 def _names(file: Path) -> Iterable[str]:

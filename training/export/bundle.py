@@ -28,6 +28,7 @@ from index.encoder.bundle import (
 )
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
+from index.frozen import first_error
 from index.storage.files import describe
 from training.data.terms import data_terms
 from training.data.tokens import tokenize
@@ -132,8 +133,7 @@ def _manifest(
             created=datetime.now(UTC).replace(microsecond=0),
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
+        raise UsageError(f"--{first_error(error)}") from None
 
 
 def _write_parts(run: Run, model: TwoBranch, staging: Path) -> None:

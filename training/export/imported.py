@@ -31,6 +31,7 @@ from index.encoder.bundle import (
 )
 from index.encoder.text_encoder import GRAPH_OUTPUT, TextEncoder
 from index.errors import UsageError
+from index.frozen import first_error
 from index.languages import LANGUAGE_CODE, language, standard_code
 from index.storage.files import describe, sha256
 from training.export.onnx import save_without_notes, write_graph
@@ -116,8 +117,7 @@ def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
             created=datetime.now(UTC).replace(microsecond=0),
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
+        raise UsageError(f"--{first_error(error)}") from None
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
     _check(encoder)
     manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
