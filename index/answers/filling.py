@@ -122,6 +122,6 @@ def translate_file(
     for begin in range(0, len(texts), TEXTS_ASKED):
         matches += memory.remember(texts[begin : begin + TEXTS_ASKED], code, target)
     summary = fill(document, matches, fuzzy=fuzzy)
-    with output_file(out) as draft, draft.open("wb") as file:
-        document.write(file)
+    with output_file(out) as draft:
+        draft.write_bytes(document.content())
     return summary

@@ -1,6 +1,6 @@
 """Exports the sentences of an index as a corpus (TMX or TSV)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -23,29 +23,27 @@ def export_index(index: Path, out: Path) -> int:
     A sentence of several groups is written in each, one of none by itself. Raises UsageError for another
     extension or a file that cannot be written, BundleError.
     """
-    writer = EXPORT_WRITERS.get(out.suffix.lower())
-    if writer is None:
+    if out.suffix.lower() not in (".tmx", ".tsv"):
         raise UsageError(f"{out}: an index is exported as .tmx or .tsv: give such a name")
     folder, manifest = open_version(index)
     links = {code: entry.links for code, entry in manifest.languages.items()}
     counts = {code: entry.sentences for code, entry in manifest.languages.items()}
-    written = _Counted(units(folder, counts, links))
-    with output_file(out) as draft:
-        writer(draft, written, next(iter(counts)))
-    return written.sentences
+    sentences = 0
 
-
-class _Counted:
-    """Iterates over units and counts their sentences."""
-
-    def __init__(self, units: Iterator[Unit]) -> None:
-        self._units = units
-        self.sentences = 0
-
-    def __iter__(self) -> Iterator[Unit]:
-        for unit in self._units:
-            self.sentences += len(unit)
+    def counted() -> Iterator[Unit]:
+        nonlocal sentences
+        for unit in units(folder, counts, links):
+            sentences += len(unit)
             yield unit
+
+    with output_file(out) as draft, draft.open("w", encoding="utf-8") as file:
+        if out.suffix.lower() == ".tmx":
+            from index.formats.markup.tmx import write
+
+            write(file, counted(), next(iter(counts)))
+        else:
+            write_tsv(file, counted())
+    return sentences
 
 
 def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> Iterator[Unit]:
@@ -70,18 +68,3 @@ def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> 
 
 def _links(code: str, groups: Groups) -> Iterator[tuple[int, str, int]]:
     return ((group, code, row) for group, row in groups)
-
-
-def _write_tsv(path: Path, units: _Counted, source: str) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        write_tsv(file, units)
-
-
-def _write_tmx(path: Path, units: _Counted, source: str) -> None:
-    from index.formats.markup.tmx import write
-
-    with path.open("wb") as file:
-        write(file, units, source)
-
-
-EXPORT_WRITERS: dict[str, Callable[[Path, _Counted, str], None]] = {".tsv": _write_tsv, ".tmx": _write_tmx}

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from encodings.aliases import aliases
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from index.errors import CorpusError, UsageError
 from index.languages import lookup
@@ -108,10 +108,6 @@ class Document:
             parts += [self.text[end : edit.begin], edit.text]
             end = edit.end
         return self.charset.encode("".join([*parts, self.text[end:]]))
-
-    def write(self, file: BinaryIO) -> None:
-        """Write `content`."""
-        file.write(self.content())
 
 
 def decoded(label: str, content: bytes, charset: str = "utf-8") -> tuple[str, Charset]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from index.errors import UsageError
-from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, parse_json
+from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, named_object
 from index.languages import is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
@@ -53,7 +53,7 @@ def row_sentences(
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     sentence_id = str(values.pop(ID, number))
-    values |= _object(values.pop(METADATA_COLUMN, {}))
+    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     if TEXT in row:
         yield _text_sentence(path, line, sentence_id, values, language)
         return
@@ -86,11 +86,3 @@ def _check_text(path: Path, line: int, text: object) -> None:
 
 def _is_language(name: str, language: str | None) -> bool:
     return name == language or is_named(name)
-
-
-def _object(value: object) -> dict[str, Any]:
-    try:
-        document = parse_json(value) if isinstance(value, str) else value
-    except ValueError:
-        document = value
-    return dict(document) if isinstance(document, Mapping) else {METADATA_COLUMN: value}

@@ -121,6 +121,15 @@ def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (an
     return document
 
 
+def named_object(name: str, value: object) -> dict[str, Any]:
+    """The JSON object that a value of metadata is, or has as text; any other value under its name."""
+    try:
+        document = parse_json(value) if isinstance(value, str) else value
+    except ValueError:
+        document = value
+    return document if isinstance(document, dict) else {name: value}
+
+
 def is_text(text: str) -> bool:
     """Whether a text has no half characters (surrogates), which no file can hold."""
     try:

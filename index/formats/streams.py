@@ -35,12 +35,12 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
         raise CorpusError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
-def read_whole(path: Path) -> bytes:
-    """Read a file of at most LONGEST_FILE bytes. Raises CorpusError."""
+def read_whole(path: Path, longest: int = LONGEST_FILE) -> bytes:
+    """Read a file of at most `longest` bytes. Raises CorpusError."""
     with open_stream(path) as file:
-        content = file.read(LONGEST_FILE + 1)
-    if len(content) > LONGEST_FILE:
-        raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: divide it")
+        content = file.read(longest + 1)
+    if len(content) > longest:
+        raise CorpusError(f"{path}: longer than {longest} bytes: divide it")
     return content
 
 

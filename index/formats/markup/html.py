@@ -9,7 +9,7 @@ from pathlib import Path
 from index.errors import CorpusError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded, with_edges
 from index.formats.sentence import BadUnit, Sentence
-from index.formats.streams import READ_BYTES, open_stream
+from index.formats.streams import READ_BYTES, read_whole
 from index.text.segments import MARKUP, Segment, segments, sentence_of
 
 LONGEST_PAGE = 16 << 20  # bytes
@@ -22,12 +22,8 @@ _LANGUAGE = re.compile(r"""<html\b[^<>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})"
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of a page in `language`, or that of its `lang`. Raises CorpusError."""
-    with open_stream(path) as file:
-        content = file.read(LONGEST_PAGE + 1)
-    if len(content) > LONGEST_PAGE:
-        raise CorpusError(f"{path}: longer than {LONGEST_PAGE} bytes: divide it")
-    text, code = _page(str(path), content)[0], language
-    code = code or _language(text)
+    text, _ = _page(str(path), read_whole(path, LONGEST_PAGE))
+    code = language or _language(text)
     if code is None:
         raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
     line, last = 1, 0

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from index.formats.document import Document, Edit, Filling
@@ -18,7 +18,7 @@ from index.formats.sentence import (
     UnitError,
     check_repeated,
     local_group,
-    parse_json,
+    named_object,
     whole,
 )
 from index.languages import lookup
@@ -75,29 +75,19 @@ def _properties(element: xml.Element) -> dict[str, Any]:
     for child in element.elements("prop", "note"):
         key = child.attributes.get("type", "prop") if child.name == "prop" else "note"
         if key == VARIANT_DATA:
-            values |= _data(child.text)
+            values |= named_object(key, child.text)
         else:
             values[key] = child.text
     return values
 
 
-def _data(text: str) -> dict[str, Any]:
-    try:
-        document = parse_json(text)
-    except ValueError:
-        return {VARIANT_DATA: text}
-    return document if isinstance(document, dict) else {VARIANT_DATA: text}
-
-
-def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
+def write(file: TextIO, units: Iterable[list[Sentence]], source: str) -> None:
     """Write each group of sentences as a unit, in order; `source` is the header's srclang."""
     header = " ".join(f"{name}={quoteattr(value)}" for name, value in {**HEADER, "srclang": source}.items())
-    file.write(
-        f'<?xml version="1.0" encoding="utf-8"?>\n<tmx version="1.4"><header {header}/><body>'.encode()
-    )
+    file.write(f'<?xml version="1.0" encoding="utf-8"?>\n<tmx version="1.4"><header {header}/><body>')
     for unit in units:
-        file.write(f"<tu>{''.join(map(_variant, unit))}</tu>\n".encode())
-    file.write(b"</body></tmx>\n")
+        file.write(f"<tu>{''.join(map(_variant, unit))}</tu>\n")
+    file.write("</body></tmx>\n")
 
 
 def _variant(sentence: Sentence) -> str:

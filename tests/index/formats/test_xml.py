@@ -76,9 +76,9 @@ def test_tmx_is_written_as_it_is_read(tmp_path: Path) -> None:
         ],
         [Sentence("8", "Só.", "pt", 0, {})],
     ]
-    out = io.BytesIO()
+    out = io.StringIO()
     tmx.write(out, units, "en")
-    one, two, three = found(tmp_path / "m.tmx", out.getvalue())
+    one, two, three = found(tmp_path / "m.tmx", out.getvalue().encode())
     assert (one.id, one.text, one.metadata) == ("u1", "A <dog> & more.", {"n": [1], "domain": "pets"})
     assert [(s.id, s.language, s.text) for s in (two, three)] == [
         ("7", "de", "Ein Hund."),
