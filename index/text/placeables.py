@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 Kind = Literal["tags", "placeholders", "numbers"]
@@ -54,14 +55,14 @@ def without_tags(text: str) -> str:
     kept = [placeable for placeable in placeables(text) if placeable.kind != "numbers"]
     if not kept:
         return text
-    bare = " ".join(_cut(text, kept, {"tags": "", "placeholders": " "}).split())
+    bare = " ".join(_replaced(text, kept, lambda part: "" if part.kind == "tags" else " ").split())
     return bare if any(character.isalnum() for character in bare) else text
 
 
 def skeleton(text: str) -> str:
     """The text without tags, with one character for each placeholder and for each number."""
     parts = placeables(text)
-    return " ".join(_cut(text, parts, _STANDS_FOR).split()) if parts else text
+    return " ".join(_replaced(text, parts, lambda part: _STANDS_FOR[part.kind]).split()) if parts else text
 
 
 def put_back(question: str, original: str, answer: str) -> str:
@@ -81,20 +82,16 @@ def put_back(question: str, original: str, answer: str) -> str:
     changed = {old: new for old, new in swaps.items() if old != new}
     if any(answer_counts[old] != counts[old] for old in changed):
         return answer
-    parts, end = [], 0
-    for placeable in in_answer:
-        parts += [answer[end : placeable.start], changed.get(placeable.text, placeable.text)]
-        end = placeable.end
-    return "".join([*parts, answer[end:]])
+    return _replaced(answer, in_answer, lambda part: changed.get(part.text, part.text))
 
 
 def _plain(text: str) -> list[Placeable]:
     return [placeable for placeable in placeables(text) if placeable.kind != "tags"]
 
 
-def _cut(text: str, cut: list[Placeable], stand_ins: dict[Kind, str]) -> str:
+def _replaced(text: str, replaced: list[Placeable], by: Callable[[Placeable], str]) -> str:
     parts, end = [], 0
-    for placeable in cut:
-        parts += [text[end : placeable.start], stand_ins[placeable.kind]]
+    for placeable in replaced:
+        parts += [text[end : placeable.start], by(placeable)]
         end = placeable.end
     return "".join([*parts, text[end:]])
