@@ -48,11 +48,8 @@ class PictureSpace:
     @classmethod
     def open(cls, bundle: Bundle) -> "PictureSpace | None":
         """Read the picture space of a verified bundle; None if it has none. Raises DamagedError."""
-        return (
-            read_picture_space(bundle.picture_space, bundle.manifest.dimension)
-            if bundle.picture_space
-            else None
-        )
+        file = bundle.picture_space
+        return read_picture_space(file, bundle.manifest.dimension) if file else None
 
     def __call__(self, features: NDArray[np.float32]) -> Vectors:
         return unit(self.of_views(features).mean(axis=0))

@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pydantic import Field
 
@@ -72,14 +72,7 @@ def describe(folder: Path, known: Mapping[str, FileEntry] | None = None) -> dict
 
 def plain_name(name: str) -> bool:
     """Whether a name from a manifest stays inside its folder: relative, no `..`, no empty part."""
-    parts = name.split("/")
-    return (
-        bool(name)
-        and "\\" not in name
-        and "\0" not in name
-        and not PurePosixPath(name).is_absolute()
-        and all(part not in ("", ".", "..") for part in parts)
-    )
+    return not {"\\", "\0"} & {*name} and not {"", ".", ".."} & {*name.split("/")}
 
 
 def verify(
