@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from index.storage.index_manifest import IndexManifest, LanguageEntry
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+NamedFile = tuple[str | None, Path]  # the language of a corpus, None where each sentence says it; its file
 
 UNITS_SHOWN = 10  # of those that are skipped
 LANGUAGES_SHOWN = 15  # so that an index fits on a screen
@@ -54,23 +55,18 @@ THREADS_OPTION = click.option(
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
-class CorpusOption(click.ParamType[tuple[str | None, Path]]):
-    """LANG=FILE, or FILE where it says its languages."""
-
-    name = "[LANG=]FILE"
-
-    def convert(
-        self,
-        value: object,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> tuple[str | None, Path]:
-        code, mark, path = str(value).partition("=")
-        if mark and "/" not in code:
-            if not code or not path:
-                self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
-            return code, Path(path)
-        return None, Path(str(value))
+def _files(_ctx: click.Context, _param: click.Parameter, given: Sequence[str]) -> list[NamedFile]:
+    """The languages and paths of LANG=FILE, or of FILE where it says its languages."""
+    files: list[NamedFile] = []
+    for value in given:
+        code, mark, path = value.partition("=")
+        if not mark or "/" in code:
+            files.append((None, Path(value)))
+        elif code and path:
+            files.append((code, Path(path)))
+        else:
+            raise click.BadParameter(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt")
+    return files
 
 
 def _columns(_ctx: click.Context, _param: click.Parameter, pairs: str | None) -> tuple[tuple[str, str], ...]:
@@ -116,7 +112,8 @@ def reading(command: Command) -> Command:
     @click.option(
         "--corpus",
         "corpora",
-        type=CorpusOption(),
+        callback=_files,
+        metavar="[LANG=]FILE",
         multiple=True,
         required=True,
         help="Sentences in LANG, or in every language that FILE itself names (TMX, tables, ...); repeatable.",
@@ -145,7 +142,7 @@ def reading(command: Command) -> Command:
     )
     @wraps(command)
     def with_corpora(
-        corpora: Sequence[tuple[str | None, Path]],
+        corpora: Sequence[NamedFile],
         form: str | None,
         columns: tuple[tuple[str, str], ...],
         encoding: str | None,
