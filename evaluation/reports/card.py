@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import click
 from evaluation.measures.scores import ALL_PAIRS
 from evaluation.reports.document import page
 from evaluation.reports.report import SHOWN, Report, read_report, section
-from index.encoder.bundle import CARD, open_bundle, publish_bundle
+from index.encoder.bundle import CARD, open_bundle, publish_bundle, staging_folder, with_section
 from index.errors import UsageError
 from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
@@ -48,25 +47,16 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
             raise UsageError(
                 f"a report of {report.suite} is of another {report.bundle}: evaluate {folder} as it is now"
             )
-    staging = folder.parent / f".{folder.name}.staging"
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(folder, staging)
-    parts = [f"## {SECTION_TITLE}"]
+    staging = staging_folder(folder, folder)
+    parts: list[str] = []
     for report in reports:
         for table in report.tables:
             parts += section(table, 3, f"`{_command(report.command)}`, {report.date[:10]}.")
-    described = with_section(bundle.card.read_text("utf-8"), page(parts))
+    described = with_section(bundle.card.read_text("utf-8"), SECTION_TITLE, page(parts))
     (staging / CARD).write_text(described, "utf-8")
     measures = bundle.manifest.measures | _means(reports)
     publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
     return [table.name for report in reports for table in report.tables]
-
-
-def with_section(card: str, text: str) -> str:
-    """Replace the section SECTION_TITLE of a card; a new one is inserted before the limits."""
-    card = re.sub(rf"^## {SECTION_TITLE}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.MULTILINE)
-    before, limits, after = card.partition("## Limits")
-    return f"{before.rstrip()}\n\n{text}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{text}"
 
 
 def _means(reports: Sequence[Report]) -> dict[str, float]:

@@ -158,6 +158,15 @@ def staging_folder(target: Path, source: Path | None = None) -> Path:
     return staging
 
 
+def with_section(card: str, title: str, text: str) -> str:
+    """Put a section under `## title` into a card, before its limits or at its end; one of this title goes."""
+    heading = f"## {title}\n"
+    card = re.sub(rf"^{re.escape(heading)}.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.MULTILINE)
+    before, limits, after = card.partition("## Limits")
+    section = f"{before.rstrip()}\n\n{heading}\n{text}"
+    return f"{section}\n{limits}{after}" if limits else section
+
+
 def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bundle:
     """Describe the files in `staging`, write the manifest beside them, flush and rename to `target`.
 

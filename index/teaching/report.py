@@ -1,9 +1,9 @@
 """Reports of a taught language: the file beside the bundle, and the section of its card."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from index.encoder.bundle import with_section
 from index.encoder.pictures import PICTOGRAM_SET, emoji
 from index.languages import language
 from index.teaching.subword_regression import Recall
@@ -51,13 +51,9 @@ def report(learned: Learned) -> str:
     )
 
 
-def with_card_section(page: str, learned: Learned) -> str:
-    """Add a section on how the language was learned to a card, before its limits or at its end."""
-    title = f"## Taught afterwards: {learned.name} ({learned.code})\n"
-    page = re.sub(rf"^{re.escape(title)}.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
-    section = f"{title}\n{_facts(learned)}"
-    before, limits, after = page.partition("## Limits")
-    return f"{before.rstrip()}\n\n{section}\n{limits}{after}"
+def with_card_section(card: str, learned: Learned) -> str:
+    """Add a section on how the language was learned to a card."""
+    return with_section(card, f"Taught afterwards: {learned.name} ({learned.code})", _facts(learned))
 
 
 def summary(learned: Learned) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.reports.card import SECTION_TITLE, with_section
+from evaluation.reports.card import SECTION_TITLE
 from evaluation.reports.report import read_report
-from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.bundle import Bundle, open_bundle, with_section
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run
 from tests.bundles import make_corpus
@@ -66,7 +66,7 @@ def test_what_is_no_report_is_refused(
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:
     page = "# a@1\n\nWhat it is.\n\n## Limits\n\nMany.\n"
-    one = with_section(page, f"## {SECTION_TITLE}\n\nfirst\n\n### part\n\n1\n")
-    two = with_section(one, f"## {SECTION_TITLE}\n\nsecond\n")
+    one = with_section(page, SECTION_TITLE, "first\n\n### part\n\n1\n")
+    two = with_section(one, SECTION_TITLE, "second\n")
     assert two == f"# a@1\n\nWhat it is.\n\n## {SECTION_TITLE}\n\nsecond\n\n## Limits\n\nMany.\n"
-    assert with_section("# a@1\n", f"## {SECTION_TITLE}\n") == f"# a@1\n\n## {SECTION_TITLE}\n"
+    assert with_section("# a@1\n", SECTION_TITLE, "third\n") == f"# a@1\n\n## {SECTION_TITLE}\n\nthird\n"
