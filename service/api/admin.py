@@ -13,13 +13,11 @@ from starlette.requests import Request as HttpRequest
 from index.errors import BundleError, CorpusError, UsageError
 from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import read_manifest
-from index.storage.versions import VERSIONS, current, versions
+from index.storage.versions import current, manifest_of, versions
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
 from service.engine.engine import Engine
-from service.engine.index_manager import IndexManager
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
-from service.http.problems import ProblemError, ProblemType, invalid
+from service.http.problems import ProblemError, ProblemType, invalid, unavailable
 from service.jobs import UnreachableError
 from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
@@ -78,8 +76,7 @@ async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
 
     def read() -> Versions:
         latest = versions(settings.index)[: -VERSIONS_LISTED - 1 : -1]
-        folders = [settings.index / VERSIONS / name for name in latest]
-        manifests = [read_manifest(folder, IndexManifest, "a version of an index") for folder in folders]
+        manifests = [manifest_of(settings.index, name) for name in latest]
         served = engine.translator.version
         return Versions(current=current(settings.index), served=served, versions=[*map(_version, manifests)])
 
@@ -128,7 +125,8 @@ async def latest(jobs: JobsNow) -> Jobs:
 async def job(job_id: JobId, jobs: JobsNow, manager: IndexManagerNow) -> Job:
     """Say where the job stands; once it has succeeded, the version that it made is being served."""
     record = _existing(await _ask(partial(jobs.find, job_id)))
-    await _serve_result(manager, record)
+    if record.state == "succeeded":
+        await manager.try_reload()  # a version that is bad is refused, and the log says so
     return record
 
 
@@ -181,18 +179,12 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
             raise invalid(fields[0], f"{fields[0]} is no upload that waits")
 
 
-async def _serve_result(manager: IndexManager, job: Job) -> None:
-    """Serve the version that a job has made; if it is bad, it is refused and the log says so."""
-    if job.state == "succeeded":
-        await manager.try_reload()
-
-
 async def _ask(act: Callable[[], Result]) -> Result:
     """Call a method of the queue in a thread, since it blocks."""
     try:
         return await asyncio.to_thread(act)
     except UnreachableError:
-        raise ProblemError(ProblemType.JOBS_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)}) from None
+        raise unavailable(ProblemType.JOBS_UNREACHABLE, RETRY_AFTER) from None
 
 
 def _existing(job: Job | None) -> Job:

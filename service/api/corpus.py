@@ -22,7 +22,7 @@ from service import limits
 from service.api.dependencies import EngineNow
 from service.engine.engine import Engine
 from service.http.bodies import A_FILE
-from service.http.problems import ProblemError, ProblemType, invalid, overloaded
+from service.http.problems import ProblemError, ProblemType, invalid, unavailable
 from service.schemas.responses import Board, BoardPhrase
 
 router = APIRouter()
@@ -105,7 +105,7 @@ async def board(
         raise invalid("name", f"name must end in {', '.join(BOARD_SUFFIXES)}: save the table so")
     places: asyncio.Semaphore = request.app.state.file_places
     if places.locked():
-        raise overloaded()
+        raise unavailable()
     async with places:
         content = await request.body()
         try:

@@ -26,7 +26,7 @@ from service.engine.engine import Engine
 from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
-from service.http.problems import ProblemError, ProblemType, invalid, overloaded
+from service.http.problems import ProblemError, ProblemType, invalid, unavailable
 from service.schemas.responses import TranslatedFile
 from service.settings import Settings
 
@@ -75,7 +75,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     """Fill in the translations that the corpus has: PO, XLIFF, TMX, JSON or text."""
     places: asyncio.Semaphore = request.app.state.file_places
     if places.locked():  # nothing is awaited between this and taking a place
-        raise overloaded()
+        raise unavailable()
     async with places:
         response = await _translated(request, engine, settings)
     await asyncio.to_thread(trim_heap)

@@ -19,7 +19,7 @@ from index.teaching.suggestions import pictures_like, teaching_pictures
 from index.text.normalisation import clean
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
-from service.http.problems import overloaded, store_unreachable
+from service.http.problems import ProblemType, unavailable
 from service.observability.metrics import Metrics
 
 log = logging.getLogger("passepartout.store")
@@ -115,11 +115,11 @@ class Engine:
         try:
             return await batcher.compute(run, items)
         except QueueFullError:
-            raise overloaded() from None
+            raise unavailable() from None
         except StoreError as error:
             if error.__cause__ is not None:  # otherwise Milvus was not asked, so soon after a failure
                 log.warning("%s", error)  # contains no user data
-            raise store_unreachable() from None
+            raise unavailable(ProblemType.STORE_UNREACHABLE) from None
 
     def _answer(self, keys: Sequence[CacheKey]) -> list[Answers]:
         """Answer, in a thread. Methods of one engine are equal, so requests share a call."""

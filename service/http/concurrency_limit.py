@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.http.problems import overloaded
+from service.http.problems import unavailable
 
 EXEMPT_PATHS = ("/health", "/metrics")  # always answered, for monitoring
 
@@ -22,7 +22,7 @@ class ConcurrencyLimit:
         if scope["type"] != "http" or scope["path"].startswith(EXEMPT_PATHS):
             await self.app(scope, receive, send)
         elif self.active >= self.limit:
-            await overloaded().response(scope)(scope, receive, send)
+            await unavailable().response(scope)(scope, receive, send)
         else:
             self.active += 1
             try:

@@ -139,11 +139,6 @@ def invalid(field: str, message: str, limit: int | None = None) -> ProblemError:
     return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
 
 
-def overloaded() -> ProblemError:
-    """The problem of a request refused because too many are waiting: 503 with Retry-After."""
-    return ProblemError(ProblemType.OVERLOADED, headers={"Retry-After": str(RETRY_AFTER)})
-
-
-def store_unreachable() -> ProblemError:
-    """The problem of a request while Milvus does not answer: 503 with Retry-After."""
-    return ProblemError(ProblemType.STORE_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)})
+def unavailable(kind: ProblemType = ProblemType.OVERLOADED, seconds: int = RETRY_AFTER) -> ProblemError:
+    """The problem of a request that may be sent again, when so many seconds have passed: 503."""
+    return ProblemError(kind, headers={"Retry-After": str(seconds)})

@@ -10,7 +10,7 @@ from random import getrandbits
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.http.problems import ProblemError, ProblemType, overloaded
+from service.http.problems import ProblemError, ProblemType, unavailable
 from service.observability.logs import log_exception
 from service.observability.metrics import Metrics
 
@@ -63,7 +63,7 @@ class RequestContext:
             status = CLIENT_LEFT
         except asyncio.CancelledError:
             if not status:  # the server stopped before the request was answered
-                await overloaded().response(scope)(scope, receive, send_with_headers)
+                await unavailable().response(scope)(scope, receive, send_with_headers)
             status = CLIENT_LEFT
         except Exception as error:
             await self.handle_exception(error, scope, receive, send_with_headers, started=bool(status))

@@ -27,8 +27,7 @@ from index.formats.registry import Source
 from index.formats.streams import READ_BYTES, open_stream
 from index.progress import Progress, Step, heard_by
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import read_manifest
-from index.storage.versions import VERSIONS, current, version_before, versions
+from index.storage.versions import current, manifest_of, version_before, versions
 from index.teaching.learn_language import teach_index
 from index.teaching.report import Learned
 from service import limits
@@ -176,9 +175,7 @@ class _Run:
         for entry in manifest.languages.values():
             counts.update(entry.dropped)
         if manifest.base in versions(self.index):
-            folder = self.index / VERSIONS / manifest.base
-            before = read_manifest(folder, IndexManifest, "a version of an index")
-            for entry in before.languages.values():
+            for entry in manifest_of(self.index, manifest.base).languages.values():
                 counts.subtract(entry.dropped)
         return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED_BY_ID}
 
