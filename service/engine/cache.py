@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cachetools import TTLCache
+from pydantic import BaseModel
 
 from index.answers.answer import Answers
 from index.answers.request import Kind
@@ -30,29 +31,23 @@ class CachedAnswers(NamedTuple):
     size: int
 
 
-# Memory for an answer with its fields, and for an entry of the cache with its key.
-ANSWER_BYTES = 1_500
-ENTRY_BYTES = 1_000
+ENTRY_BYTES = 500  # that an entry of the cache takes besides its key and its answers
 
 
 def size_of(key: CacheKey, answers: Answers) -> int:
     """An upper estimate of the bytes that a key and its answers take in memory."""
-    size = ENTRY_BYTES + sys.getsizeof(key.text)
-    for answer in answers:
-        size += ANSWER_BYTES + sys.getsizeof(answer.text) + _size_of(answer.metadata)
-        if answer.original is not None:
-            size += ANSWER_BYTES + sys.getsizeof(answer.original.text)
-        if answer.differs is not None:
-            size += ANSWER_BYTES + _size_of(answer.differs.question) + _size_of(answer.differs.answer)
-    return size
+    return ENTRY_BYTES + _size_of(key) + _size_of(answers)
 
 
 def _size_of(value: object) -> int:
-    """Estimate the bytes that a JSON value takes in memory."""
+    """Estimate the bytes that a value takes in memory, with all that is in it."""
     size = sys.getsizeof(value)
-    if isinstance(value, dict):
+    if isinstance(value, BaseModel):  # all of a kind share the names of their fields
+        size += sys.getsizeof(vars(value)) + sys.getsizeof(value.model_fields_set)
+        size += sum(map(_size_of, vars(value).values()))
+    elif isinstance(value, dict):
         size += sum(_size_of(name) + _size_of(member) for name, member in value.items())
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         size += sum(map(_size_of, value))
     return size
 
