@@ -99,7 +99,7 @@ class SeenTexts:
         If there is none, store `row` and return None.
         """
         key, check = self._keys[text]
-        seen = self._rows.first(key, _packed(row, check))
+        seen = self._rows.first(key, (row << CHECK_BITS) | check)
         if seen is not None:
             return seen >> CHECK_BITS, seen % (1 << CHECK_BITS) == check
         return None
@@ -113,10 +113,6 @@ def _keys(text: str, near: bool) -> tuple[int, int]:
     ascii_only = text.isascii()
     folded = text.lower().encode().translate(None, _UNCOUNTED).decode() if ascii_only else fold(text)
     return key_of(folded) if len(folded) >= MIN_LETTERS else key, check
-
-
-def _packed(row: int, check: int) -> int:
-    return (row << CHECK_BITS) | check
 
 
 class _Letters(dict[int, str | None]):

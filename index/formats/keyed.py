@@ -38,13 +38,10 @@ class Contents(NamedTuple):
 
 @dataclass(frozen=True)
 class Keyed:
-    """A format: `parse(label, content)` gives what a file contains, `written` a text as it stands there.
-
-    A text that cannot be written is None.
-    """
+    """A format: `parse(label, content)` gives what a file contains, `written` a text as it stands there."""
 
     parse: Callable[[str, bytes], Contents]
-    written: Callable[[str, Charset, str], str | None]
+    written: Callable[[str, Charset, str], str]
 
     def read(self, path: Path, language: str | None, encoding: str = "utf-8") -> Iterator[Sentence | BadUnit]:
         """Yield every string in `language`, or that of the file. Raises CorpusError."""
@@ -73,8 +70,7 @@ class Keyed:
 
     def _filled(self, document: Document, string: String, filling: Filling) -> Iterator[Edit]:
         before = document.text[string.begin : string.end]
-        if (written := self.written(filling.text, document.charset, before)) is not None:
-            yield Edit(string.begin, string.end, written)
+        yield Edit(string.begin, string.end, self.written(filling.text, document.charset, before))
 
 
 def family_of(path: Path, language: str) -> str:

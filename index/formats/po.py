@@ -146,9 +146,7 @@ def _fault(text: str, place: int) -> str:
 def _checked(entry: Entry) -> Entry:
     keywords = [keyword for keyword in entry.parts if keyword != "domain"]
     forms = [keyword for keyword in keywords if keyword.startswith("msgstr[")]
-    plural = [
-        *(["msgid_plural", *(f"msgstr[{number}]" for number in range(len(forms)))] if forms else ["msgstr"])
-    ]
+    plural = ["msgid_plural", *(f"msgstr[{number}]" for number in range(len(forms)))] if forms else ["msgstr"]
     wanted = [*(["msgctxt"] if "msgctxt" in entry.parts else []), "msgid", *plural]
     if entry.bad is None and keywords and (sorted(keywords) != sorted(wanted) or len(forms) > MOST_PLURALS):
         entry.bad = BadUnit(entry.line, f"not PO ({', '.join(keywords[:9])}): give msgid and msgstr")

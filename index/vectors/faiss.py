@@ -134,10 +134,8 @@ class FaissIndex:
             cosines, rows = index.search(queries, k)
             return cosines, rows
         # One at a time: a batch is multiplied by BLAS, and a cosine would depend on the rest of the batch.
-        answers = [index.search(query[None], k) for query in queries]
-        return np.concatenate([cosines for cosines, _ in answers]), np.concatenate(
-            [rows for _, rows in answers]
-        )
+        cosines, rows = zip(*(index.search(query[None], k) for query in queries), strict=True)
+        return np.concatenate(cosines), np.concatenate(rows)
 
     def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
         vectors: Vectors = self._index.reconstruct_batch(np.asarray(rows, np.int64))

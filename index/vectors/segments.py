@@ -71,9 +71,9 @@ def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: 
 
         return MilvusIndex(manifest.options.store or "", entry.sentences, dimension, entry.search)
     segment, path = entry.segment, folder / f"{language}.faiss"
-    if segment is None:
-        return FaissIndex.open(path, entry.main_rows, dimension, entry.search, threads)
     main = FaissIndex.open(path, entry.main_rows, dimension, entry.search, threads)
+    if segment is None:
+        return main
     size, added = len(segment.rows), folder / ADDED.format(language)
     small = FaissIndex.open(added, size, dimension, SearchSettings(), threads) if size else None
     return Segmented(main, small, segment)

@@ -201,7 +201,8 @@ def _other_words(question: str, answer: str, language: str, same: Same) -> Contr
     others = [word for word, place in zip(answered, partners, strict=True) if place is None]
     left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
     if not left_out and not added:
-        before, after = ([word for word in rest if _relates(word, language)] for rest in (alone, others))
+        relation = _lexicon(language).relation
+        before, after = ([word for word in rest if _head(word) in relation] for rest in (alone, others))
         if before and after:
             return Contrast(EXCHANGED, tuple(before), tuple(after))
         # "Home" says no more of "I am at home" than what it is about.
@@ -242,11 +243,6 @@ def _as_addressed(asked: Sequence[str], answered: Sequence[str], language: str) 
 
 def _count_of_numbers(text: str, language: str) -> int:
     return numbers_in(text, words_of(text, language), language).total()
-
-
-def _relates(word: str, language: str) -> bool:
-    """Whether a function word, such as a preposition, says how things are to each other."""
-    return _head(word) in _lexicon(language).relation
 
 
 @lru_cache(WORDS_CACHED)
