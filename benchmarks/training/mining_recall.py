@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from evaluation.suites.sets import read_aligned
 from index.encoder.vectors import unit
 from training.data.captions import CaptionedPictures
-from training.data.folder import DataFolder
+from training.data.folder import texts_by_name
 from training.data.tokens import completed, tokenize
 from training.data.training_data import TrainingData
 from training.encoders.stored import Start, open_start
@@ -43,7 +43,7 @@ def main(encoder: Path, data: Path, recipe: str, sentences: int, languages: tupl
         recipe, (*MINING, f'mining.pivots=["{PIVOT}"]', f"mining.sentences={2 * sentences}")
     )
     start = open_start(encoder)
-    text = DataFolder(data).texts(settings.data, settings.seed)[TEXT]
+    text = texts_by_name(data, settings.data, settings.seed)[TEXT]
     for language in languages:
         both = read_aligned(data / "benchmark" / f"{TEXT}_{language}", [language, PIVOT])
         known = dict(zip(both[language][::2], both[PIVOT][::2], strict=True))

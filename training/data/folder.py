@@ -2,39 +2,29 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from evaluation.suites.sets import read_captions, read_lines, read_split
 from index.errors import DataError
-from training.data.captions import CaptionedPictures, load_split
+from training.data.captions import CaptionedPictures
 from training.data.pictograms import open_artists
 from training.data.picture_sets import open_set
 from training.data.pictures import PictureCollection
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
 
-@dataclass(frozen=True)
-class DataFolder:
-    """A data folder, and everything that is read from it."""
+def open_pictures(data: Path, settings: DataSettings, size: int) -> PictureCollection:
+    """The pictures of a recipe's sets, `size` pixels square."""
+    archives = [open_set(data, name, size) for name in settings.sets if name != PICTOGRAM_SET]
+    drawings = open_artists(data, size) if PICTOGRAM_SET in settings.sets else []
+    return PictureCollection([*archives, *drawings])
 
-    path: Path
 
-    def captions(self, split: str, settings: DataSettings) -> CaptionedPictures:
-        """The pictures of a split with the captions that `settings` allows."""
-        return load_split(self.path, split, settings)
-
-    def pictures(self, settings: DataSettings, size: int) -> PictureCollection:
-        """The pictures of a recipe's sets, `size` pixels square."""
-        archives = [open_set(self.path, name, size) for name in settings.sets if name != PICTOGRAM_SET]
-        drawings = open_artists(self.path, size) if PICTOGRAM_SET in settings.sets else []
-        return PictureCollection([*archives, *drawings])
-
-    def texts(self, settings: DataSettings, seed: int) -> dict[str, dict[str, list[str]]]:
-        """Name -> language -> the sentences without pictures that a run is trained on."""
-        return {name: load_texts(self.path, name, settings.languages, seed) for name in settings.texts}
+def texts_by_name(data: Path, settings: DataSettings, seed: int) -> dict[str, dict[str, list[str]]]:
+    """Name -> language -> the sentences without pictures that a run is trained on."""
+    return {name: load_texts(data, name, settings.languages, seed) for name in settings.texts}
 
 
 def find_folder(name: str, data: Path) -> Path | None:

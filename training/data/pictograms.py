@@ -45,7 +45,7 @@ def load_drawings(
     drawing to one language (`deal`); "shared" keeps the captions of every language. A language without a file
     of names has none. Raises DataError if files are missing or malformed, or no language has names.
     """
-    names = {code: of_code for code in settings.languages if (of_code := _names(data, code))}
+    names = {code: of_code for code in settings.languages if (of_code := names_in(data, code))}
     if not names:
         raise DataError(f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}")
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
@@ -83,7 +83,8 @@ def _captions(names: Mapping[str, Named], owners: Owners, language: str) -> dict
     return {name: names[_code(name)].captions for name in drawings}
 
 
-def _names(data: Path, language: str) -> dict[str, Named]:
+def names_in(data: Path, language: str) -> dict[str, Named]:
+    """Code points -> what a language calls them; empty where it has no file of names."""
     file = data / PICTOGRAM_SET / "names" / f"{language}.tsv"
     return read_names(file) if file.is_file() else {}
 

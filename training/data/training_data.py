@@ -82,14 +82,12 @@ class TrainingData:
         return rows
 
 
-def with_captions(
-    texts: Mapping[str, Sequence[str]], captions: CaptionedPictures
-) -> dict[str, Sequence[str]]:
+def with_captions(texts: Mapping[str, Sequence[str]], captions: CaptionedPictures) -> dict[str, list[str]]:
     """Language -> its sentences without pictures, then its captions."""
     lines = {code: list(rows) for code, rows in texts.items()}
     for caption in captions.captions:
         lines.setdefault(caption.language, []).append(caption.text)
-    return dict(lines)
+    return lines
 
 
 def sentences_of(

@@ -12,13 +12,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from evaluation.suites.pictograms import Named, is_flag, read_names
+from evaluation.suites.pictograms import is_flag
 from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
-from training.data.folder import DataFolder
-from training.data.pictograms import is_drawing, open_artists
+from training.data.captions import load_split
+from training.data.folder import open_pictures
+from training.data.pictograms import is_drawing, names_in, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import data_terms
@@ -64,15 +65,14 @@ class _OpenPictures:
 
 
 def _open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> _OpenPictures:
-    folder, vision = DataFolder(data), recipe.vision
-    captioned = folder.captions("train", recipe.data)
+    vision, captioned = recipe.vision, load_split(data, "train", recipe.data)
     learned = captioned.pictures
     shipped = [name for name, terms in data_terms(data, recipe.data).items() if terms.open]
     sets = [name for name in recipe.data.sets if name in shipped and name != PICTOGRAM_SET]
     names = [name for archive in open_artists(data, 1) for name in archive.names]
     names += [name for set_name in sets for name in open_set(data, set_name, 1).names]
     pictures = tuple(dict.fromkeys((*learned, *names)))
-    archive = folder.pictures(recipe.data, vision.image_size)
+    archive = open_pictures(data, recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
     features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
@@ -94,7 +94,7 @@ def _pictograms(
         if is_drawing(name):
             drawn.setdefault(PurePosixPath(name).stem, []).append(vector)
     languages = _with_sentences(encoder.bundle.manifest.languages, recipe, data)
-    named = {code: listed for code in languages if (listed := _names(data, code))}
+    named = {code: listed for code in languages if (listed := names_in(data, code))}
     codes = [code for code in sorted(drawn) if all(code in listed for listed in named.values())]
     codes = [code for code in codes if not is_flag(code)]
     if not codes:
@@ -133,8 +133,3 @@ def _other_pictures(pictures: _OpenPictures, encoder: TextEncoder) -> tuple[list
 def _mixed(pictures: Vectors, texts: NDArray[np.float32]) -> Vectors:
     """Unit vectors halfway between pictures (n, d) and texts (n, d) of any length."""
     return unit(pictures + unit(texts))
-
-
-def _names(data: Path, language: str) -> Mapping[str, Named]:
-    file = data / PICTOGRAM_SET / "names" / f"{language}.tsv"
-    return read_names(file) if file.is_file() else {}

@@ -12,14 +12,14 @@ from tokenizers import Tokenizer
 from index.encoder.picture_space import PictureSpace
 from index.errors import DataError
 from index.storage.files import replace_text
-from training.data.captions import CaptionedPictures, shuffled
-from training.data.folder import DataFolder, data_sha256, joined
+from training.data.captions import CaptionedPictures, load_split, shuffled
+from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
 from training.data.picture_sets import move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
-from training.data.training_data import TrainingData, sentences_of
+from training.data.training_data import TrainingData, sentences_of, with_captions
 from training.encoders.base import EncoderSettings, pick_device
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
@@ -33,17 +33,17 @@ from training.loop.validation import ValidationSet, embed_texts
 
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
-    recipe, folder = run.recipe, DataFolder(data)
+    recipe = run.recipe
     require_open(data, recipe.data)
-    splits = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
-    archive = folder.pictures(recipe.data, recipe.vision.image_size)
-    named = folder.texts(recipe.data, recipe.seed)
+    train, dev = (load_split(data, split, recipe.data) for split in ("train", "dev"))
+    archive = open_pictures(data, recipe.data, recipe.vision.image_size)
+    named = texts_by_name(data, recipe.data, recipe.seed)
     texts = joined(named)
-    train, dev = _captions_of_run(run, splits["train"], texts), splits["dev"]
+    train = _captions_of_run(run, train, texts)
     archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train, texts, recipe.text.located(data))
     torch.manual_seed(recipe.seed)
-    backbone = load_backbone(recipe.vision.backbone, folder.path)
+    backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
     if recipe.vision.space == "whitened":
         _take_over_picture_space(run, recipe.text.located(data), backbone)
@@ -51,7 +51,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     tuned = backbone if recipe.vision.training == "tuned" else None
     torch.manual_seed(recipe.seed)
     device = pick_device()
-    model = build_model(recipe, folder.path, tokenizer.get_vocab_size(), width, tuned).to(device)
+    model = build_model(recipe, data, tokenizer.get_vocab_size(), width, tuned).to(device)
     tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
     learned = TrainingData(
         recipe.data.languages,
@@ -86,13 +86,13 @@ def prepare(run: Run, data: Path) -> CaptionSource:
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
     """The captions that the run is trained on. UsageError if `data` is not what the run began with."""
-    captions = DataFolder(data).captions("train", run.recipe.data)
+    captions = load_split(data, "train", run.recipe.data)
     return _captions_of_run(run, captions, training_texts(run, data))
 
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
     """Language -> the sentences without pictures that the run is trained on."""
-    return joined(DataFolder(data).texts(run.recipe.data, run.recipe.seed))
+    return joined(texts_by_name(data, run.recipe.data, run.recipe.seed))
 
 
 def _captions_of_run(
@@ -129,9 +129,7 @@ def vocabulary(
 
 def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Language -> its captions, then its sentences without pictures."""
-    lines: dict[str, list[str]] = {}
-    for caption in train.captions:
-        lines.setdefault(caption.language, []).append(caption.text)
+    lines = with_captions({}, train)
     for language, sentences in texts.items():
         lines.setdefault(language, []).extend(sentences)
     return lines

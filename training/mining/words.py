@@ -64,8 +64,19 @@ class Vocabulary:
         return cls(list(kept), rows, rarity[: len(kept)])
 
     def bags(self, rows: Sequence[Numbers]) -> "Bags":
-        """The distinct words of sentences, given as numbers."""
-        return bags(rows, self.rarity)
+        """Bags of sentences, given the number of each word; rare words have the last."""
+        size = len(self.names)
+        sentences = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        words = np.concatenate([*rows, np.empty(0, np.int64)])
+        is_known = words < size
+        # Words are numbered by frequency: the rarest come first.
+        kinds = np.unique(sentences[is_known] * size + (size - 1 - words[is_known]))
+        sentences, words = kinds // max(1, size), size - 1 - kinds % max(1, size)
+        places = np.arange(len(words)) - np.searchsorted(sentences, sentences)
+        filled = np.full((len(rows), MOST_IN_SENTENCE), size, np.int32)
+        fits = places < MOST_IN_SENTENCE
+        filled[sentences[fits], places[fits]] = words[fits]
+        return Bags(filled, np.append(self.rarity, 0).astype(np.float32))
 
 
 def frequent(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -103,22 +114,6 @@ class Bags:
         return csr_array(
             (np.ones(ends[-1], np.float32), self.words[is_word], ends), shape=(len(self.words), self.size)
         )
-
-
-def bags(rows: Sequence[Numbers], rarity: Weights) -> Bags:
-    """Bags of sentences, given the word of each token; unknown words have the last number."""
-    size = len(rarity)
-    sentences = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-    words = np.concatenate([*rows, np.empty(0, np.int64)])
-    is_known = words < size
-    # Words are numbered by frequency: the rarest come first.
-    kinds = np.unique(sentences[is_known] * size + (size - 1 - words[is_known]))
-    sentences, words = kinds // max(1, size), size - 1 - kinds % max(1, size)
-    places = np.arange(len(words)) - np.searchsorted(sentences, sentences)
-    filled = np.full((len(rows), MOST_IN_SENTENCE), size, np.int32)
-    fits = places < MOST_IN_SENTENCE
-    filled[sentences[fits], places[fits]] = words[fits]
-    return Bags(filled, np.append(rarity, 0).astype(np.float32))
 
 
 @dataclass(frozen=True)

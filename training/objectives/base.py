@@ -199,11 +199,11 @@ def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
 
 
 def partner_loss(pairs: Rows, temperature: float) -> Tensor:
-    """Eq. 1 over 2N sentences (N, D), (N, D), where α is 1 for row i of both and 0 for all else."""
-    sentences = torch.cat(pairs)
-    logits = unit_similarity(sentences, sentences) / temperature
-    itself = torch.eye(len(sentences), dtype=torch.bool, device=sentences.device)
-    partner = torch.arange(len(sentences), device=sentences.device).roll(len(pairs[0]))
+    """Eq. 1 over 2N sentences or views (N, D), (N, D), where α is 1 for row i of both and 0 for all else."""
+    rows = torch.cat(pairs)
+    logits = unit_similarity(rows, rows) / temperature
+    itself = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
+    partner = torch.arange(len(rows), device=rows.device).roll(len(pairs[0]))
     return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)
 
 

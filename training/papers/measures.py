@@ -22,7 +22,8 @@ from evaluation.suites.sets import available, line_up, read_aligned, read_captio
 from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
 from index.errors import DataError
 from index.languages import language
-from training.data.folder import DataFolder, require_sets
+from training.data.captions import load_split
+from training.data.folder import open_pictures, require_sets
 from training.data.settings import PHOTO_SET, DataSettings
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -76,9 +77,9 @@ def measure_run(folder: Path, data: Path, compared: Sequence[str]) -> Figures:
 
 def _retrieved(run: Run, model: TwoBranch, data: Path) -> float:
     """mR among the photographs of split test and all their captions, each language by itself."""
-    recipe, folder = run.recipe, DataFolder(data)
-    shown = folder.captions("test", DataSettings(languages=recipe.data.languages, pictures="shared"))
-    archive = folder.pictures(recipe.data, recipe.vision.image_size)
+    recipe = run.recipe
+    shown = load_split(data, "test", DataSettings(languages=recipe.data.languages, pictures="shared"))
+    archive = open_pictures(data, recipe.data, recipe.vision.image_size)
     archive.require(shown.pictures)
     backbone = model.backbone or load_backbone(recipe.vision.backbone, data)
     _, pictures = picture_sources(run, archive, backbone, training_captions(run, data), shown)

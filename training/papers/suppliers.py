@@ -16,15 +16,15 @@ from training.data.training_data import TrainingData
 Numbers = NDArray[np.int64]
 
 
-class RowSupplier(Supplier):
-    """Supplies a row (D,) for each caption: `table[owners[i]]` for caption i."""
+class Languages(Supplier):
+    """Supplies the number of each caption's language among the recipe's."""
 
-    def __init__(self, table: NDArray[np.int64] | NDArray[np.float32], owners: Numbers) -> None:
-        self.table, self.owners = table, owners
+    def __init__(self, data: TrainingData) -> None:
+        self.places = data.language_places
 
     def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> Tensor:
-        """(N, D)."""
-        return torch.from_numpy(self.table[self.owners[captions]]).to(device)
+        """(N, 1)."""
+        return torch.from_numpy(self.places[captions, None]).to(device)
 
 
 class DrawnCaptions(Supplier):
@@ -70,11 +70,6 @@ def neighbours(data: TrainingData) -> DrawnCaptions:
     return DrawnCaptions(choices, data.tokens)
 
 
-def languages(data: TrainingData) -> RowSupplier:
-    """Supply the number of each caption's language among the recipe's: (N, 1)."""
-    return RowSupplier(np.arange(len(data.languages))[:, None], data.language_places)
-
-
 def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:
     """Picture -> its captions."""
     captions: list[list[int]] = [[] for _ in data.pictures]
@@ -83,4 +78,4 @@ def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:
     return captions
 
 
-SUPPLIERS |= {"partners": partners, "neighbours": neighbours, "languages": languages}
+SUPPLIERS |= {"partners": partners, "neighbours": neighbours, "languages": Languages}

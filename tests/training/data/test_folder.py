@@ -4,7 +4,7 @@ import pytest
 
 from index.errors import DataError
 from training.data.captions import Caption, CaptionedPictures
-from training.data.folder import DataFolder, data_sha256, joined, load_texts
+from training.data.folder import data_sha256, joined, load_texts, texts_by_name
 from training.data.settings import DataSettings
 
 CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
@@ -72,7 +72,7 @@ def test_the_digest_knows_the_sentences() -> None:
 def test_texts_of_several_names_follow_one_another(data: Path) -> None:
     (data / "text" / "more.en.txt").write_text("en 1\nen 100\n", "utf-8")
     settings = DataSettings(languages=("en", "de"), texts=("lined", "more"))
-    texts = DataFolder(data).texts(settings, 0)
+    texts = texts_by_name(data, settings, 0)
     assert {name: list(of_name) for name, of_name in texts.items()} == {"lined": ["en", "de"], "more": ["en"]}
     together = joined(texts)
     assert together["en"] == [*texts["lined"]["en"], *texts["more"]["en"]]

@@ -10,7 +10,7 @@ from index.encoder.vectors import unit
 from index.errors import DamagedError
 from tests.training.tiny import BAG, SIZE, recipe
 from training.data.captions import CaptionedPictures, load_split
-from training.data.folder import DataFolder
+from training.data.folder import open_pictures
 from training.data.pictograms import is_drawing
 from training.data.tokens import train_tokenizer
 from training.encoders.features import features_of_collection
@@ -54,7 +54,7 @@ def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path
 def test_the_fixed_space_is_fitted_on_training_pictures_alone(
     data: Path, bag_run: Run, backbone: Backbone, tmp_path: Path
 ) -> None:
-    archive = DataFolder(data).pictures(bag_run.recipe.data, SIZE)
+    archive = open_pictures(data, bag_run.recipe.data, SIZE)
     train, dev = (load_split(data, split, bag_run.recipe.data) for split in ("train", "dev"))
     rows = np.arange(len(train.pictures))
     shown = []

@@ -10,10 +10,10 @@ from training.mining.rounds import Words
 from training.mining.words import (
     FOLDS,
     MOST_IN_SENTENCE,
+    Bags,
     Vocabulary,
     WordTranslations,
     align,
-    bags,
     stem,
     word_vectors,
 )
@@ -21,6 +21,10 @@ from training.mining.words import (
 WORDS, LENGTH = 60, 6
 Numbers = NDArray[np.int64]
 RARITY = np.linspace(1, 5, WORDS)  # words are numbered by frequency
+
+
+def bags(rows: list[Numbers], rarity: NDArray[np.float64]) -> Bags:
+    return Vocabulary([f"word {number}" for number in range(len(rarity))], [], rarity).bags(rows)
 
 
 def sentences(count: int, seed: int) -> list[Numbers]:

@@ -19,7 +19,6 @@ from training.objectives.base import (
     named,
     partner_loss,
     several_captions,
-    unit_similarity,
 )
 
 REPLACED, RANDOM = 0.8, 0.1  # shares of the chosen tokens; the rest stay as they are
@@ -105,13 +104,7 @@ class VisualContrastive(Contrastive):
             yield 'vision.space = "learned" and two views that are not averaged'
 
     def __call__(self, step: Step) -> Tensor:
-        first, second = step.views[:2]
-        views = torch.cat([first, second])
-        n = len(first)
-        logits = unit_similarity(views, views) / self.temperature
-        logits = logits.masked_fill(torch.eye(2 * n, dtype=torch.bool, device=views.device), float("-inf"))
-        targets = torch.arange(2 * n, device=views.device).roll(n)
-        return F.cross_entropy(logits, targets)
+        return partner_loss(step.views[:2], self.temperature)
 
 
 @named("paired")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
+from index.encoder.vectors import unit
 from training.data.settings import Table
 from training.papers.mule.top_violations import top_violations
 
@@ -102,7 +103,7 @@ def pretrain(
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = LatentVocabulary(_scaled(vectors), latent, universal)
+        model = LatentVocabulary([unit(rows) for rows in vectors], latent, universal)
         optimiser = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
         draw, pairs = np.random.default_rng(seed), _pairs(sentences.pictures)
         for _ in range(settings.steps):
@@ -161,9 +162,3 @@ def _draw_pairs(
     """Draw two sentences of each of `count` pictures: (count, 2)."""
     chosen = draw.choice(len(groups), count, replace=False)
     return np.stack([draw.choice(groups[group], 2, replace=False) for group in chosen])
-
-
-def _scaled(vectors: Sequence[NDArray[np.float32]]) -> list[NDArray[np.float32]]:
-    """Scale rows to unit norm; rows of zeros stay."""
-    norms = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
-    return [rows / np.maximum(norm, 1e-9) for rows, norm in zip(vectors, norms, strict=True)]
