@@ -6,7 +6,6 @@ import socket
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,12 +59,8 @@ def _prepare(settings: Settings) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
     # A signal during start-up, or after uvicorn's orderly shutdown, exits with 0.
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the index is watched: there is nothing to read again
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    sys.exit(0)
 
 
 def _open(settings: Settings) -> "Translator":

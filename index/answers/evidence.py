@@ -20,6 +20,7 @@ A column that cannot be computed, since the words or lengths of a language are u
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +160,9 @@ class WordPairs:
     ) -> None:
         """Compare the words of `asked` with those of candidates for `questions` (n,), rows of `target`."""
         self._asked, self._source, self._target, self._questions = asked, source, target, questions
-        spellings = {word: number for number, word in enumerate(dict.fromkeys(_all(asked.words)))}
+        spellings = {
+            word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(asked.words)))
+        }
         self._spellings = list(spellings)
         self._source_rows = source.rows_of(self._spellings)
         self._source_vectors = source.vectors_of(self._spellings, self._source_rows)
@@ -234,10 +237,6 @@ class WordPairs:
             )
             found.append(differs if words or others else NO_DIFFERENCES)
         return found
-
-
-def _all(rows: Sequence[Sequence[str]]) -> list[str]:
-    return [word for row in rows for word in row]
 
 
 def _with_no_word(scores: NDArray[np.float32]) -> NDArray[np.float32]:

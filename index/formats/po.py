@@ -48,7 +48,7 @@ class Part:
     @property
     def text(self) -> str:
         """The text of the strings."""
-        return _unescaped("".join(self.strings))
+        return _ESCAPE.sub(_character, "".join(self.strings))
 
 
 @dataclass
@@ -153,10 +153,6 @@ def _checked(entry: Entry) -> Entry:
     if entry.bad is None and any(part.end < 0 for part in entry.parts.values()):
         entry.bad = BadUnit(entry.line, "not PO (a keyword without a string): correct it")
     return entry
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 
 def _character(match: re.Match[str]) -> str:

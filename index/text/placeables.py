@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 Kind = Literal["tags", "placeholders", "numbers"]
-PLACEABLE_KINDS: tuple[Kind, ...] = ("tags", "placeholders", "numbers")
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}; digits with what groups them.
 _TAG = r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->"
@@ -38,10 +37,8 @@ def placeables(text: str) -> list[Placeable]:
     if _SIGNS.search(text) is None:  # nearly always
         return []
     return [
-        Placeable(kind, match.group(), match.start(), match.end())
+        Placeable(cast("Kind", match.lastgroup), match.group(), *match.span())
         for match in _PLACEABLE.finditer(text)
-        for kind in PLACEABLE_KINDS
-        if match.lastgroup == kind
     ]
 
 

@@ -38,9 +38,8 @@ def fit_picture_space(
 ) -> PictureSpace:
     """Whiten the features (V, N, F) of a run's training pictures to `dimension` components."""
     rows = features.reshape(-1, features.shape[-1])
-    whitening = fit_whitening(rows, dimension, vision.whitening, seed)
-    probed = probe(backbone, vision.image_size)
-    return PictureSpace(_seen(vision), whitening.mean, whitening.projection, probed)
+    mean, projection = fit_whitening(rows, dimension, vision.whitening, seed)
+    return PictureSpace(_seen(vision), mean, projection, probe(backbone, vision.image_size))
 
 
 def take_over(

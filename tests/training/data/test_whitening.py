@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from index.encoder.vectors import unit
 from index.errors import TrainingError
 from training.data.whitening import fit_whitening
 
@@ -18,14 +19,15 @@ def features(n: int = 400, width: int = 12, seed: int = 0) -> NDArray[np.float32
 
 
 def projected(rows: NDArray[np.float32], dimension: int, power: float) -> NDArray[np.float64]:
-    found = fit_whitening(rows, dimension, power, seed=0)
-    return (rows.astype(np.float64) - found.mean) @ found.projection
+    mean, projection = fit_whitening(rows, dimension, power, seed=0)
+    return (rows.astype(np.float64) - mean) @ projection
 
 
 @given(st.integers(20, 60), st.integers(3, 10), st.floats(0, 1), st.integers(0, 1000))
 def test_rows_are_of_unit_norm(n: int, width: int, power: float, seed: int) -> None:
     rows = features(n, width, seed)
-    found = fit_whitening(rows, width - 1, power, seed)(rows)
+    mean, projection = fit_whitening(rows, width - 1, power, seed)
+    found = unit((rows - mean) @ projection)
     assert found.shape == (n, width - 1)
     assert found.dtype == np.float32
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
@@ -52,4 +54,5 @@ def test_too_few_rows_or_features_are_refused(n: int, width: int, dimension: int
 def test_features_without_variance_stay_finite() -> None:
     rows = features()
     rows[:, 3:] = 7
-    assert np.isfinite(fit_whitening(rows, 10, 1.0, seed=0)(rows)).all()
+    mean, projection = fit_whitening(rows, 10, 1.0, seed=0)
+    assert np.isfinite(unit((rows - mean) @ projection)).all()
