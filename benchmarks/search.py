@@ -28,8 +28,9 @@ import faiss
 from benchmarks.recombined import encoded, recombined
 from index.encoder.vectors import Vectors
 from index.storage.index_manifest import SearchSettings
-from index.vectors.faiss import RECALL_NEIGHBOURS, FaissIndex, factory_string, nearest, tune, write_faiss
-from index.vectors.vector_index import CANDIDATE_COUNT, recall
+from index.vectors.faiss import FaissIndex, factory_string, write_faiss
+from index.vectors.tuning import RECALL_NEIGHBOURS, nearest, recall, tune
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 TUNING_QUERIES = 256  # as many as a build asks; others are measured
 

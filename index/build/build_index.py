@@ -97,7 +97,7 @@ def build_index(
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
-        from index.vectors.milvus import connect  # pymilvus is an extra
+        from index.vectors.milvus_connection import connect  # pymilvus is an extra
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:

@@ -15,9 +15,10 @@ from index.build.reading import vectors_of
 from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest, SearchSettings
-from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
+from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, recall
+from index.vectors.tuning import foreign_queries, nearest, recall, tune
+from index.vectors.vector_index import ROWS_AT_A_TIME, Rows
 
 Columns = dict[str, NDArray[np.float32]]  # language -> a value for each row
 

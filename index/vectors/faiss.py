@@ -5,8 +5,7 @@ stores the vectors themselves, which re-rank the candidates found by codes.
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import gcd, log2
 from pathlib import Path
@@ -19,20 +18,14 @@ from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
 from index.malloc import blocks_mapped
 from index.storage.index_manifest import SearchSettings
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows, recall
+from index.vectors.vector_index import Rows, by_cosine, drawn_rows
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 1 << 17  # up to here reading every code is: 0.25 ms a query at 100,000 rows of 256 dimensions
 WIDE = 256  # dimensions from which codes of four of them find what is near
 TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 128  # that codebooks are learned from, at least; and centroids
 KMEANS_ROUNDS = 8
-TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
-RECALL_NEIGHBOURS = 10
-RECALL_QUERIES = 256  # that a build measures recall with
-K_FACTORS = (2, 4, 8, 16, 32, 64)  # candidates re-ranked for each answer asked for
 LEAST_LISTS, LEAST_K_FACTOR = 4, 4  # for neighbourhood means (decision 25)
-LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
-COMPARED_ROWS = 1 << 14  # rows compared at a time with the queries of a build
 # FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.
 faiss.cvar.distance_compute_blas_threshold = 1 << 12
 
@@ -195,51 +188,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         faiss.omp_set_num_threads(threads)
-
-
-def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: Rows) -> SearchSettings:
-    """Find the cheapest settings that reach TARGET_RECALL of `wanted` (n, k), or else the most thorough ones.
-
-    First the candidates to re-rank, with every list read, so that codes cause at most half of the misses;
-    then the lists. `index` is left with the settings returned.
-    """
-    if settings.factory == "Flat":
-        return settings
-    allowed = (1 - TARGET_RECALL) / (2 if index.lists else 1)
-
-    def measured(k_factor: int, probes: int) -> SearchSettings:
-        lists = f"nprobe={probes}," if probes else ""
-        parameters = f"{lists}k_factor_rf={k_factor}"
-        index.use(parameters)
-        share = recall(index.search(queries, CANDIDATE_COUNT)[1][:, : wanted.shape[1]], wanted)
-        return settings.model_copy(update={"parameters": parameters, "recall": share})
-
-    for k_factor in K_FACTORS:
-        best = measured(k_factor, index.lists)
-        if (best.recall or 0) >= 1 - allowed:
-            break
-    if not index.lists:
-        return best
-    probes = sorted({max(1, round(share * index.lists)) for share in LIST_SHARES})
-    least = bisect_left(probes, TARGET_RECALL, key=lambda lists: measured(k_factor, lists).recall or 0)
-    return measured(k_factor, probes[min(least, len(probes) - 1)])
-
-
-def nearest(vectors: Vectors, queries: Vectors, k: int = RECALL_NEIGHBOURS) -> Rows:
-    """(n, k) rows by comparing (n, d) queries with every one of `vectors`, perhaps memory-mapped."""
-    cosines, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
-    for start in range(0, len(vectors), COMPARED_ROWS):
-        block = np.ascontiguousarray(vectors[start : start + COMPARED_ROWS], np.float32)
-        near, numbers = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-        merged = by_cosine(np.hstack([cosines, near]), np.hstack([rows, numbers + start]))
-        cosines, rows = merged[0][:, :k], merged[1][:, :k]
-    return rows
-
-
-def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
-    """Up to RECALL_QUERIES vectors of the other languages, as many of each; of `code` if there are none."""
-    others = [index for other, index in indexes.items() if other != code] or [indexes[code]]
-    share = -(-RECALL_QUERIES // len(others))
-    return np.concatenate([other.reconstruct(drawn_rows(len(other), share)) for other in others])[
-        :RECALL_QUERIES
-    ]

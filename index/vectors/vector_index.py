@@ -45,11 +45,3 @@ def by_cosine(cosines: Vectors, rows: Rows) -> tuple[Vectors, Rows]:
     """Sort neighbours, cosines and rows of (n, k) each, best first; of equal cosines the lower row first."""
     order = np.lexsort((rows, -cosines))
     return np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1)
-
-
-def recall(retrieved: Rows, wanted: Rows) -> float:
-    """The share of the rows `wanted` (n, k) that are among those `retrieved` (n, m) for the same query."""
-    hits = sum(
-        len(set(ours) & set(true)) for ours, true in zip(retrieved.tolist(), wanted.tolist(), strict=True)
-    )
-    return hits / max(1, wanted.size)

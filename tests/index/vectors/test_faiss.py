@@ -10,21 +10,17 @@ from numpy.typing import NDArray
 
 from index.errors import DamagedError, UsageError
 from index.storage.index_manifest import SearchSettings
-from index.vectors.faiss import (
+from index.vectors.faiss import FLAT_ROWS, SCAN_ROWS, FaissIndex, check_factory, factory_string, write_faiss
+from index.vectors.tuning import (
     COMPARED_ROWS,
-    FLAT_ROWS,
     RECALL_NEIGHBOURS,
-    SCAN_ROWS,
     TARGET_RECALL,
-    FaissIndex,
-    check_factory,
-    factory_string,
     foreign_queries,
     nearest,
+    recall,
     tune,
-    write_faiss,
 )
-from index.vectors.vector_index import CANDIDATE_COUNT, recall
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 Vectors = NDArray[np.float32]
 COUNT, DIMENSION = 3 * FLAT_ROWS, 32

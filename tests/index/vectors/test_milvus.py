@@ -23,9 +23,11 @@ from index.formats.registry import Source
 from index.storage.index_manifest import SearchSettings
 from index.storage.options import Options
 from index.storage.versions import manifest_of, open_version, versions
-from index.vectors import milvus
-from index.vectors.milvus import MilvusIndex, connect, uri_of
-from index.vectors.vector_index import VectorIndex, recall
+from index.vectors import milvus, milvus_connection
+from index.vectors.milvus import MilvusIndex
+from index.vectors.milvus_connection import Connection, connect, uri_of
+from index.vectors.tuning import recall
+from index.vectors.vector_index import VectorIndex
 from tests.bundles import make_corpus, sentences
 from tests.milvus_server import MilvusServer
 from tests.waiting import until
@@ -113,13 +115,13 @@ def test_the_index_has_everything_except_the_vectors(
 
 def test_user_input_reaches_milvus_only_as_numbers(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
-    call = milvus.Connection.call
+    call = Connection.call
 
-    def noted(self: milvus.Connection, method: str, *values: Any, **named: Any) -> Any:  # noqa: ANN401
+    def noted(self: Connection, method: str, *values: Any, **named: Any) -> Any:  # noqa: ANN401
         asked.append((method, *values, named))
         return call(self, method, *values, **named)
 
-    monkeypatch.setattr(milvus.Connection, "call", noted)
+    monkeypatch.setattr(Connection, "call", noted)
     translator = Translator.open(stored)
     text = 'dog" or row >= 0 or vector like "zebra%'
     translator.sentences([text], "en", "de", 3)
@@ -239,7 +241,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     query = vectors(stored, "de").reconstruct([0])
-    monkeypatch.setattr(milvus, "QUERY_SECONDS", 2.0)
+    monkeypatch.setattr(milvus_connection, "QUERY_SECONDS", 2.0)
     index = vectors(stored, "de")
     milvus_server.freeze()
     began = time.monotonic()
@@ -249,7 +251,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     with pytest.raises(StoreError, match="did not answer just now"):
         index.search(query, 3)
     milvus_server.thaw()
-    monkeypatch.setattr(milvus, "FAILURE_PAUSE", 0)
+    monkeypatch.setattr(milvus_connection, "FAILURE_PAUSE", 0)
     eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
     milvus_server.kill()
     with pytest.raises(StoreError) as caught:
