@@ -17,7 +17,9 @@ from index.answers.answer import Differs
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
 from index.languages import has_spaces
-from index.text.contrasts import MOOD, Contrast, contrasts
+from index.text.contrasts import contrasts
+from index.text.contrasts.contrast import Contrast
+from index.text.contrasts.lexicon import MOOD
 from index.text.normalisation import QUESTION_MARK
 from index.text.placeables import without_tags
 

@@ -20,7 +20,7 @@ from index.answers.guard import contrasting
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
-from index.text.contrasts import Contrast
+from index.text.contrasts.contrast import Contrast
 from index.text.placeables import Placeable, placeables, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text

@@ -17,7 +17,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
-from index.text.contrasts import Meanings
+from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import clean
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls

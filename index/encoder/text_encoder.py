@@ -15,7 +15,7 @@ from index.encoder.tokenizer import BundleTokenizer
 from index.encoder.vectors import Vectors, unit
 from index.encoder.word_list import parsed
 from index.errors import DamagedError, UsageError
-from index.text.contrasts import Meanings
+from index.text.contrasts.meanings import Meanings
 from index.text.pre_tokens import Tokens
 
 GRAPH_INPUTS = ("input_ids", "attention_mask")

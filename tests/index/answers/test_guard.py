@@ -13,7 +13,7 @@ from index.confidence import MIN_CONFIDENCE
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source
 from index.storage.options import Cleaning
-from index.text.contrasts import Contrast
+from index.text.contrasts.contrast import Contrast
 
 PHRASES = {
     "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",

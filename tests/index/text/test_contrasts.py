@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import index.text.contrasts as room
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.text.contrasts import contrasts, known_languages
+from index.text.contrasts import contrasts, lexicon
+from index.text.contrasts.lexicon import AFFIRMATIVE, POLITE, POLITE_FORMS, known_languages, said
+from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import words
 from index.text.number_words import contradict, numbers_in
 
@@ -117,7 +118,7 @@ def test_opposites_across_languages(question: str, target: str, answer: str, axi
 def test_what_is_spelled_like_a_word_of_an_axis_says_nothing_on_it(
     text: str, language: str, axis: str
 ) -> None:
-    assert axis not in room.said(text, language)
+    assert axis not in said(text, language)
 
 
 @pytest.mark.parametrize(
@@ -333,12 +334,12 @@ def test_translations_that_somebody_wrote_hardly_ever_contrast(language: str) ->
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_axes_and_values_of_english(language: str) -> None:
-    folder = Path(room.__file__).parent
+    folder = Path(lexicon.__file__).parent
     english, other = (
         tomllib.loads((folder / f"{code}.toml").read_text("utf-8")) for code in ("en", language)
     )
     for axis, values in other.items():
-        assert axis in english or axis in (room.AFFIRMATIVE, room.POLITE, room.POLITE_FORMS)
+        assert axis in english or axis in (AFFIRMATIVE, POLITE, POLITE_FORMS)
         assert isinstance(values, list) or values.keys() <= english[axis].keys()
 
 
@@ -368,7 +369,7 @@ def test_opposites_of_the_suite_are_found_within_a_language(language: str) -> No
     assert found >= LEAST_FOUND * len(rows)
 
 
-MEANINGS = room.Meanings(
+MEANINGS = Meanings(
     "qaa",
     {"ne": 90, "pordo": 20, "fermu": 10, "malfermu": 8, "lundo": 5, "mardo": 4, "povas": 3},
     {
@@ -382,7 +383,7 @@ MEANINGS = room.Meanings(
 )
 
 
-def axes_by_words(question: str, answer: str, meanings: room.Meanings = MEANINGS) -> list[str]:
+def axes_by_words(question: str, answer: str, meanings: Meanings = MEANINGS) -> list[str]:
     both_ways = [
         [contrast.axis for contrast in contrasts(*pair, meanings=lambda code: {"qaa": meanings}.get(code))]
         for pair in ((question, "qaa", answer, "en"), (answer, "en", question, "qaa"))
@@ -410,7 +411,7 @@ def test_what_words_mean_in_english_is_known_of_any_language(
 
 
 def test_negation_is_not_compared_where_no_frequent_word_negates() -> None:
-    rarely = room.Meanings("qaa", {**MEANINGS.counts, "la": 100_000}, MEANINGS.translations)
+    rarely = Meanings("qaa", {**MEANINGS.counts, "la": 100_000}, MEANINGS.translations)
     assert axes_by_words("Fermu la pordo.", "Do not close the door.", rarely) == []
     assert axes_by_words("Malfermu la pordo.", "Do not close the door.", rarely) == ["open"]
 

@@ -1,0 +1,189 @@
+"""What one text says: the words by which it negates, asks, or names a side, a day or a person.
+
+A language is one file, LANG.toml: what its words say on each axis. An axis has values that exclude each
+other (`side` has left and right), and a value lists the words that say it. `*` stands for any letters of a
+word, `$` after a word for the end of its clause, `^` before one for the beginning of the text. `negation`
+is an axis with one value; `mood` tells questions and statements where no mark does, and what may be
+`either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
+("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
+night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
+`function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
+that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
+sentence matters. `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en":
+wohnst, wohnen; `^` where it is the first word), `polite` words without which the second are of others (Sie).
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from index.languages import has_spaces
+from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean
+
+NEGATION, DUTY, ASKED = "negation", "duty", "asked"
+MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
+DETAIL = "detail"  # adds the value `open` to the mood of a question
+IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
+SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
+CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
+QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
+STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
+NOTHING = "\0"  # in no cleaned text
+TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
+TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
+
+Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words that say it
+
+
+class Axis(NamedTuple):
+    """A pattern that finds the words of an axis, and its values: group n finds those of value number n."""
+
+    pattern: re.Pattern[str]
+    values: Sequence[str]
+
+
+class Lexicon(NamedTuple):
+    """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
+    and of each list of words that mean the same; the function words, and those of them that are relations.
+
+    `mood` is an axis of the whole text, the others are of its clauses. `polite` finds its words as they are
+    spelled; of `polite_forms`, whether each is of a first word, and both endings. `begins`: of each axis, and
+    of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
+    """
+
+    ignored: re.Pattern[str]
+    affirmative: re.Pattern[str]
+    axes: Mapping[str, Axis]
+    mood: Axis
+    function: frozenset[str]
+    relation: frozenset[str]
+    same: Sequence[re.Pattern[str]]
+    polite: re.Pattern[str]
+    polite_forms: Sequence[tuple[bool, str, str]]
+    begins: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def known_languages() -> frozenset[str]:
+    """The languages whose contrasts are known."""
+    return frozenset(path.stem for path in Path(__file__).parent.glob("*.toml"))
+
+
+@lru_cache(TEXTS_CACHED)
+def said(text: str, language: str) -> Said:
+    """What a text says on each axis, with the words that say it, lower-cased.
+
+    Of languages without a file the mood alone is known.
+    """
+    lexicon, clauses = lexicon_of(language), _clauses(text, language)
+    found: dict[str, dict[str, list[str]]] = {}
+    for clause in clauses:
+        begins = clause.split() if has_spaces(language) else clause
+        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
+        rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
+        for axis in filter(begun.__contains__, lexicon.axes):
+            pattern, values = lexicon.axes[axis]
+            for match in pattern.finditer(lexicon.affirmative.sub(" ", rest) if axis == NEGATION else rest):
+                value = values[match.lastindex or 0]
+                found.setdefault(axis, {}).setdefault(value, []).append(match.group())
+    if mood := _mood(text, language, "".join(clauses).replace("  ", " ")):
+        found[MOOD] = mood
+    by = found.pop(DETAIL, {})
+    if QUESTION in mood:
+        mood |= by
+    return found
+
+
+def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
+    """Whether a text asks or states, with what says so; {} if it may be either, and where nothing tells."""
+    pattern, values = lexicon_of(language).mood
+    told: dict[str, list[str]] = {}
+    for match in pattern.finditer(clauses):
+        told.setdefault(values[match.lastindex or 0], []).append(match.group())
+    if EITHER in told:
+        return {}
+    text = text.replace(";", "?") if language == "el" else text
+    if marks := QUESTION_MARK.findall(text):  # one of several sentences that are not all questions is either
+        return {QUESTION: marks} if QUESTION_END.search(text) else {}
+    ended = STATEMENT_END.search(text) is not None
+    if QUESTION in told:  # a full stop is typed after "where does it hurt", too
+        return {} if ended else {QUESTION: told[QUESTION]}
+    return {STATEMENT: told.get(STATEMENT, [])} if ended or STATEMENT in told else {}
+
+
+@lru_cache(WORDS_CACHED)
+def _begun_by(begin: str, language: str) -> frozenset[str]:
+    """The axes, and IGNORE, with a phrase that may begin so: few, and their patterns take long to search."""
+    begins = lexicon_of(language).begins
+    return frozenset(name for name, pattern in begins.items() if pattern.fullmatch(begin))
+
+
+def _clauses(text: str, language: str) -> list[str]:
+    """The clauses of a text, lower-cased, their words between single spaces; spaces at both ends."""
+    text = clean(text).replace("’", "'")
+    text = text.translate(TURKISH_I).lower() if language == "tr" else text.lower()
+    if language in ELIDING_LANGUAGES:
+        text = text.replace("'", "' ")
+    clauses = [list(filter(None, map(_bare, clause.split()))) for clause in CLAUSE_ENDS.split(text)]
+    return [f" {' '.join(words)} " for words in clauses if words]
+
+
+@lru_cache(WORDS_CACHED)
+def _bare(word: str) -> str:
+    bared = bare(word)
+    # The apostrophe of a clitic ("n' ai") is no quotation mark, which `bare` would drop.
+    return bared + "'" if bared and word.endswith("'") else bared
+
+
+@cache
+def lexicon_of(language: str) -> Lexicon:
+    """The file of a language, or one that lists nothing."""
+    path = Path(__file__).with_name(f"{language}.toml")
+    axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
+    not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
+    ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
+    function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
+    same = [re.compile(_any_of(synonyms.split())) for synonyms in axes.pop(SAME, ())]
+    polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
+    polite_forms = [
+        (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
+    ]
+    mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
+    axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
+    patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
+    begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
+    return Lexicon(
+        ignored, affirmative, patterns, mood, function, relation, same, polite, polite_forms, begins
+    )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
+
+
+def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
+    """A pattern that finds the phrases of each value, the longest of overlapping ones; its groups' values.
+
+    Those that only begin a text come last: they are many, and looked for in one place.
+    """
+    phrases = [(phrase, value) for value, phrases in values.items() for phrase in phrases]
+    phrases.sort(key=lambda pair: (pair[0].startswith("^"), -len(pair[0])))
+    parts = [
+        f"({re.escape(phrase.strip('^$'))})".replace(r"\*", "[^ ]*") + "(?= $)" * phrase.endswith("$")
+        for phrase, _ in phrases
+    ]
+    anywhere = sum(not phrase.startswith("^") for phrase, _ in phrases)
+    begin = [f"(?<=^ )(?:{'|'.join(parts[anywhere:])})"] if parts[anywhere:] else []
+    joined = "|".join([*parts[:anywhere], *begin])
+    pattern = f"(?:{joined})" if not has_spaces(language) else f"(?<= )(?:{joined})(?= )"
+    return Axis(re.compile(pattern), ["", *(value for _, value in phrases)])
+
+
+def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Pattern[str]:
+    """A pattern of the words that phrases begin with; of characters where no spaces divide words."""
+    phrases = [phrase.removeprefix("^").removesuffix("$") for value in values.values() for phrase in value]
+    firsts = {phrase.split(" ")[0] if has_spaces(language) else phrase[0] for phrase in phrases}
+    return re.compile(_any_of(sorted(firsts)))

@@ -1,0 +1,227 @@
+"""Wording: what two sentences of one language say differently by other words, their order or their forms."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
+
+from rapidfuzz.distance import Levenshtein
+
+from index.languages import has_spaces
+from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
+from index.text.contrasts.lexicon import PERSON, WORDS_CACHED, YOU, known_languages, lexicon_of, said
+from index.text.normalisation import words_of
+from index.text.number_words import may_have_number, numbers_in
+
+HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
+MOST_ADDED = 2  # function words for each word of the other sentence, fewer than these
+MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
+MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
+POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
+ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
+
+Same = Callable[[str, str], bool]  # whether two words of a language mean the same
+Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
+
+
+def other_words(question: str, answer: str, language: str, same: Same) -> Contrast | None:
+    """What two sentences of one language say differently by other words, or by their order or forms."""
+    if question > answer:  # what is found must not depend on which of them was asked
+        other = other_words(answer, question, language, same)
+        return other and Contrast(other.axis, other.answer, other.question)
+    asked, answered = _units(question, language), _units(answer, language)
+    if asked == answered:
+        return None
+    if _one_hearer(question, answer, language):
+        asked = _as_addressed(asked, answered, language)
+    partners = _partners(asked, answered, language, same)
+    taken = {place for place in partners if place is not None}
+    alone = [word for place, word in enumerate(asked) if place not in taken]
+    others = [word for word, place in zip(answered, partners, strict=True) if place is None]
+    left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
+    if not left_out and not added:
+        relation = lexicon_of(language).relation
+        before, after = ([word for word in rest if _head(word) in relation] for rest in (alone, others))
+        if before and after:
+            return Contrast(EXCHANGED, tuple(before), tuple(after))
+        # "Home" says no more of "I am at home" than what it is about.
+        part = 0 < len(taken) == min(len(asked), len(answered))
+        much = part and len(alone) + len(others) >= MOST_ADDED * len(taken)
+        if much or _count_of_numbers(question, language) != _count_of_numbers(answer, language):
+            return Contrast(ADDED, tuple(alone), tuple(others))
+        return _rearranged(asked, answered, partners, language)
+    if left_out and added:
+        return Contrast(EXCHANGED, tuple(left_out), tuple(added))
+    if language not in known_languages():
+        return None  # what is added may be "please", which only a file tells
+    return Contrast(ADDED, tuple(left_out), tuple(added))
+
+
+def _one_hearer(question: str, answer: str, language: str) -> bool:
+    """Whether one of two texts may say politely to its hearer what the other says familiarly."""
+    polite = lexicon_of(language).polite
+    # What a capital tells ("Sie") is not told where a text begins.
+    told = [bool(polite.search(text[:1].lower() + text[1:])) for text in (question, answer)]
+    others = [said(text, language).get(PERSON, {}).keys() - {YOU} for text in (question, answer)]
+    return others[0] == others[1] and (not polite.pattern or told[0] != told[1])
+
+
+def _as_addressed(asked: Sequence[str], answered: Sequence[str], language: str) -> list[str]:
+    """The words asked, those that the other text says to the same hearer in another form in that form."""
+    found = []
+    for place, word in enumerate(asked):
+        others = {
+            word.removesuffix(one) + other
+            for first, *pair in lexicon_of(language).polite_forms
+            for one, other in (pair, pair[::-1])
+            if word.endswith(one) and not (first and place)
+        }
+        found.append(next(filter(others.__contains__, answered), word))
+    return found
+
+
+def _count_of_numbers(text: str, language: str) -> int:
+    return numbers_in(text, words_of(text, language), language).total()
+
+
+@lru_cache(WORDS_CACHED)
+def says(word: str, language: str) -> bool:
+    """Whether a word says something by itself: articles, pronouns, "please" do not, numbers are elsewhere."""
+    word = _head(word)
+    if not any(map(str.isalpha, word)) or may_have_number([word], language):
+        return False
+    if language in known_languages():
+        function = lexicon_of(language).function
+        return word not in function and (has_spaces(language) or not function.issuperset(word))
+    return len(word) > (LONGEST_FUNCTION_WORD if has_spaces(language) else 1)
+
+
+def _rearranged(
+    asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
+) -> Contrast | None:
+    """What two sentences of the same words say differently by the order or the forms of these words.
+
+    One phrase that moves changes nothing ("today we eat", "we eat today"), two that change places do, and so
+    do other endings of words that stay in place ("the guest is here", "the guests are here"). Only articles
+    and other short words may have no partner.
+    """
+    if abs(len(asked) - len(answered)) > MOST_LEFT_OUT:
+        return None
+    order = [place for place in partners if place is not None]
+    alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
+    alone += [word for place, word in enumerate(asked) if place not in order]
+    if any(len(word) > LONGEST_FUNCTION_WORD for word in alone):
+        return None
+    changed = {
+        place: word
+        for word, place in zip(answered, partners, strict=True)
+        if place is not None and _inflected(word, asked[place], language)
+    }
+    if order == sorted(order):
+        if not changed:
+            return None
+        return Contrast(FORM, tuple(asked[place] for place in changed), tuple(changed.values()))
+    exchanged = _exchanged(order, changed)
+    if not exchanged:
+        return None
+    return Contrast(ORDER, *(2 * (tuple(asked[place] for place in exchanged),)))
+
+
+def _inflected(one: str, other: str, language: str) -> bool:
+    """Whether one word is another form of the other: it ends otherwise; what ends alike is misspelled.
+
+    That something is going on ("drinks", "is drinking") is no other form.
+    """
+    if language == "en" and one.endswith("ing") != other.endswith("ing"):
+        return False
+    longer = one != other and (one.startswith(other) or other.startswith(one))
+    return (longer or one[-1] != other[-1]) and _same_stem(one, other, language)
+
+
+def _units(text: str, language: str) -> list[str]:
+    """The words of a text, compounds with a hyphen as one, postpositions with the word before them."""
+    units: list[str] = []
+    for word in words_of(HYPHENATED.sub(partial(_joined, language), text), language):
+        if units and word in POSTPOSITIONS.get(language, ()):
+            units[-1] += f" {word}"
+        else:
+            units.append(word)
+    return units
+
+
+def _head(unit: str) -> str:
+    """The word of a unit, without its postpositions."""
+    return unit.partition(" ")[0]
+
+
+def _joined(language: str, parts: re.Match[str]) -> str:
+    joins = all(says(part.lower(), language) for part in parts.groups())
+    return "".join(parts.groups()) if joins else parts.group()
+
+
+def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same: Same) -> Partners:
+    """The place of each answered word among those asked: by itself, by its stem, or by the same meaning.
+
+    What is at its place already, as the fewest edits would leave it, stays there.
+    """
+    free = dict.fromkeys(range(len(asked)))
+    partners: Partners = [None] * len(answered)
+    for edit in Levenshtein.opcodes(asked, answered):
+        if edit.tag == "equal":
+            for place, number in zip(
+                range(edit.src_start, edit.src_end), range(edit.dest_start, edit.dest_end), strict=True
+            ):
+                partners[number] = place
+                del free[place]
+    for alike in (
+        str.__eq__,
+        lambda one, other: _same_stem(one, other, language),
+        lambda one, other: _synonyms(_head(one), _head(other), language) or same(_head(one), _head(other)),
+    ):
+        for number, word in enumerate(answered):
+            if partners[number] is None:
+                found = next((place for place in free if alike(word, asked[place])), None)
+                if found is not None:
+                    partners[number] = found
+                    del free[found]
+    return partners
+
+
+def _synonyms(one: str, other: str, language: str) -> bool:
+    return not _meanings(one, language).isdisjoint(_meanings(other, language))
+
+
+@lru_cache(WORDS_CACHED)
+def _meanings(word: str, language: str) -> frozenset[int]:
+    """The numbers of the lists of words that mean the same in which a word is."""
+    lists = lexicon_of(language).same
+    return frozenset(number for number, pattern in enumerate(lists) if pattern.fullmatch(word))
+
+
+def _same_stem(one: str, other: str, language: str) -> bool:
+    one, other = (_plain(word, language) for word in (one, other))
+    pairs = enumerate(zip(one, other, strict=False))
+    common = next((place for place, (first, second) in pairs if first != second), min(len(one), len(other)))
+    return common >= MIN_STEM and max(len(one), len(other)) - common <= LONGEST_ENDING
+
+
+def _plain(word: str, language: str) -> str:
+    """A word without accents, and in Arabic without article and the prefixes of verbs."""
+    if language == "ar":
+        word = ARABIC_PREFIX.sub("", word)
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if unicodedata.category(sign) != "Mn")
+
+
+def _exchanged(order: Sequence[int], changed: Collection[int]) -> list[int]:
+    """The places that change with each other: A M B becomes B M A; without M only if they change forms."""
+    differ = [number for number, place in enumerate(order) if place != sorted(order)[number]]
+    now = list(order[differ[0] : differ[-1] + 1])
+    before = sorted(now)
+    for first in range(1, len(before)):
+        for last in range(1, len(before) - first + 1):
+            end = len(before) - last
+            ends = [*before[:first], *before[end:]]
+            moved_alone = first == end and not any(place in changed for place in ends)
+            if now == [*before[end:], *before[first:end], *before[:first]] and not moved_alone:
+                return ends
+    return []
