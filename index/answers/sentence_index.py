@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
 from index.vectors.neighbourhoods import BySource, csls_scores
 from index.vectors.segments import open_vectors
-from index.vectors.vector_index import VectorIndex
+from index.vectors.vector_index import Rows, VectorIndex
 
 
 def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
@@ -110,6 +111,11 @@ class SentenceIndex:
             return []
         return target.groups.rows(self.groups.of(row))
 
+    def all_translations(self, rows: Rows, target: "SentenceIndex") -> tuple[Rows, Rows]:
+        """The `translations` of some rows: the place among these of what each translates, and its own row."""
+        said = [self.translations(row, target) for row in rows.tolist()]
+        return np.repeat(np.arange(len(said)), list(map(len, said))), np.array(list(chain(*said)), np.int64)
+
 
 def supported(
     table: Candidates, questions: Vectors, index: SentenceIndex, others: Iterable[SentenceIndex]
@@ -120,12 +126,10 @@ def supported(
     candidate says. Several languages are surer of that than one: the columns `aligned_score` and
     `aligned_gap` are evidence of their own.
     """
-    asked, rows = table["question"], table["row"].tolist()
+    asked = table["question"]
     sums, counts = table["score"].astype(np.float64), np.ones(len(table))
     for other in others:
-        said = [index.translations(row, other) for row in rows]
-        places = np.repeat(np.arange(len(rows)), list(map(len, said)))
-        aligned = np.array([row for own in said for row in own], np.int64)
+        places, aligned = index.all_translations(table["row"], other)
         of_questions = asked[places]
         cosines = np.einsum("md,md->m", other.vectors.reconstruct(aligned), questions[of_questions])
         scores = csls_scores(cosines, table.question_means[of_questions], other.means_from("")[aligned])
@@ -141,8 +145,8 @@ def translated(table: Candidates, index: SentenceIndex, target: SentenceIndex) -
     """What `target` has by the corpus for candidates of `index`, in their order; each row once a question."""
     if target is index:
         return table
-    said = [index.translations(row, target) for row in table["row"].tolist()]
-    table = table.take(np.repeat(np.arange(len(said)), list(map(len, said))))
-    table.columns["row"] = np.array([row for own in said for row in own], np.int64)
+    places, rows = index.all_translations(table["row"], target)
+    table = table.take(places)
+    table.columns["row"] = rows
     pairs = np.stack([table["question"], table["row"]])
     return table.take(np.sort(np.unique(pairs, axis=1, return_index=True)[1]))

@@ -313,14 +313,13 @@ class Translator:
         """
         source, most = asked.language, max(considered)
         aligned = [] if source in self.sentence_indexes else self._aligned_with(index)
-        if not aligned:
-            cosines, rows = nearest(index.vectors, asked.vectors, most)
-            return limited(ranked(cosines, rows, index.means_from(source)[rows], most), considered)
-        searched, *others = aligned
+        searched, *others = aligned or [index]
         cosines, rows = nearest(searched.vectors, asked.vectors, most)
-        table = ranked(cosines, rows, searched.means_from(source)[rows], max(most, SUPPORTED_CONSIDERED))
-        table = supported(table, asked.vectors, searched, others)
-        return limited(translated(table, searched, index), considered)
+        most = max(most, SUPPORTED_CONSIDERED) if aligned else most
+        table = ranked(cosines, rows, searched.means_from(source)[rows], most)
+        if aligned:
+            table = translated(supported(table, asked.vectors, searched, others), searched, index)
+        return limited(table, considered)
 
     def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
         """The languages that the encoder knows and the corpus aligns with one, itself first if it is such."""

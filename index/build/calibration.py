@@ -5,7 +5,7 @@ translations among the candidates and without them, so that a low confidence can
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import Literal
 
@@ -120,7 +120,7 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
     in_ten = []
     for pool in pools:
         for half, left_out in zip(halves, (np.zeros_like(pool.right), pool.right), strict=True):
-            table = _answered(pool, left_out)
+            table = _answered(pool, left_out, TOP_ANSWERS)
             if half is halves[0]:
                 hits = np.bincount(table["question"], table["right"], len(pool.right))
                 in_ten.append(hits > 0)
@@ -139,13 +139,13 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
     return Questions(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
 
 
-def _answered(pool: Pool, left_out: NDArray[np.bool_]) -> Candidates:
-    """The best answers to questions, with the column `right`."""
+def _answered(pool: Pool, left_out: NDArray[np.bool_], most: int) -> Candidates:
+    """The `most` best answers to each question, with the column `right`."""
     # Neighbours that are left out go to the end, as far from the question as possible.
     cosines = np.where(left_out, np.float32(LEFT_OUT), pool.cosines)
     order = np.argsort(-cosines, axis=1, kind="stable")
     rows = np.take_along_axis(pool.rows, order, 1)
-    table = ranked(np.take_along_axis(cosines, order, 1), rows, pool.means[rows], TOP_ANSWERS)
+    table = ranked(np.take_along_axis(cosines, order, 1), rows, pool.means[rows], most)
     size = len(pool.features)
     asked, places = np.nonzero(pool.right)
     right = asked * size + pool.rows[asked, places]
@@ -172,27 +172,13 @@ def aligned(
 def paraphrase_pools(
     indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder, seed: int
 ) -> Iterable[Pool]:
-    """Sentences of a language, by their rows, reworded and asked of that language itself.
-
-    Right are they, and what the corpus translates in the same way.
-    """
+    """Sentences of a language, by their rows, reworded and asked of that language itself."""
     index = indexes.sentences[code]
     texts = reworded([index.text(row) for row in rows.tolist()], seed)
     for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
         block, asked = rows[begin : begin + QUESTIONS_AT_ONCE], texts[begin : begin + QUESTIONS_AT_ONCE]
         vectors = encoder.encode(asked, language=code)
-        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
-        same = [[row, *index.translations(row, index)] for row in block.tolist()]
-        yield Pool(
-            Asked.encoded(code, asked, vectors, _no_tokens(block)),
-            cosines,
-            neighbours,
-            np.stack([np.isin(row, known) for row, known in zip(neighbours, same, strict=True)]),
-            index.means_from(code),
-            None,
-            index.features,
-            indexes.words[code],
-        )
+        yield _pool(indexes, (code, code), asked, vectors, [[row] for row in block.tolist()])
 
 
 def fit_paraphrases(
@@ -226,20 +212,13 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
         rows, answers = aligned(indexes, (source, target), -(-FOREIGN_ASKED // len(pairs)), random)
         if not len(rows):
             continue
-        _, _, vectors = encoded(
-            shortened([known[source].text(row) for row in rows.tolist()]), encoder, source
-        )
-        cosines, neighbours = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
-        right = np.array([np.isin(*pair) for pair in zip(neighbours, answers, strict=True)], bool)
-        for left_out in (np.zeros_like(right), right):
-            order = np.argsort(left_out, axis=1, kind="stable")
-            found = np.take_along_axis(neighbours, order, 1)
-            nearest = np.take_along_axis(np.where(left_out, np.float32(LEFT_OUT), cosines), order, 1)
-            table = ranked(nearest, found, index.means_from("")[found], SUPPORTED_CONSIDERED)
-            table = limited(supported(table, vectors, index, others), [ANSWERS_CONSIDERED] * len(rows))
-            places = zip(table["question"].tolist(), table["row"].tolist(), strict=True)
-            table.columns["right"] = np.array([row in answers[question] for question, row in places], bool)
-            tables.append(table)
+        texts = shortened([known[source].text(row) for row in rows.tolist()])
+        texts, _, vectors = encoded(texts, encoder, source)
+        pool = _pool(indexes, (source, target), texts, vectors, answers)
+        pool = replace(pool, means=index.means_from(""))  # as those of a language without sentences see it
+        for left_out in (np.zeros_like(pool.right), pool.right):
+            table = supported(_answered(pool, left_out, SUPPORTED_CONSIDERED), vectors, index, others)
+            tables.append(limited(table, [ANSWERS_CONSIDERED] * len(rows)))
     if sum(table.count for table in tables) < 2 * LEAST_FOREIGN:
         return None
     return fit_choice(joined(tables), FOREIGN_ALIGNED)
@@ -247,22 +226,30 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
 
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
-    source, target = (indexes.sentences[code] for code in pair)
+    source = indexes.sentences[pair[0]]
     for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
         block = rows[begin : begin + QUESTIONS_AT_ONCE]
-        vectors = source.vectors.reconstruct(block)
-        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
-        right = zip(neighbours, answers[begin : begin + QUESTIONS_AT_ONCE], strict=True)
-        yield Pool(
-            Asked.encoded(pair[0], [source.text(row) for row in block.tolist()], vectors, _no_tokens(block)),
-            cosines,
-            neighbours,
-            np.stack([np.isin(row, known) for row, known in right]),
-            target.means_from(pair[0]),
-            target.best_from(pair[0]),
-            target.features,
-            indexes.words[pair[1]],
-        )
+        texts, vectors = [source.text(row) for row in block.tolist()], source.vectors.reconstruct(block)
+        yield _pool(indexes, pair, texts, vectors, answers[begin : begin + QUESTIONS_AT_ONCE])
+
+
+def _pool(
+    indexes: Indexes, pair: Pair, texts: Sequence[str], vectors: Vectors, answers: Sequence[list[int]]
+) -> Pool:
+    """Texts in the first language of `pair`, whose right answers in the second are `answers`, by row."""
+    source, target = pair
+    index = indexes.sentences[target]
+    cosines, rows = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
+    return Pool(
+        _asked(source, texts, vectors),
+        cosines,
+        rows,
+        np.stack([np.isin(row, right) for row, right in zip(rows, answers, strict=True)]),
+        index.means_from(source),
+        None if source == target else index.best_from(source),
+        index.features,
+        indexes.words[target],
+    )
 
 
 @dataclass(frozen=True)
@@ -309,7 +296,7 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
         right = np.zeros((len(block), 1 + neighbours.shape[1]), bool)
         right[:, 0] = True
         yield Pool(
-            Asked.encoded(pair[0], [asked.texts[row] for row in block.tolist()], vectors, _no_tokens(block)),
+            _asked(pair[0], [asked.texts[row] for row in block.tolist()], vectors),
             np.column_stack([(vectors * added.vectors[own]).sum(1), cosines]),
             np.column_stack([len(target) + own, neighbours]),
             right,
@@ -326,9 +313,9 @@ def _with_words_of(index: WordIndex, texts: Sequence[str]) -> WordIndex:
     return index.with_words([word for word in words if word not in index])
 
 
-def _no_tokens(questions: Rows) -> Tokens:
-    """Tokens are evidence of the kind of a text alone, which is fitted by itself (domain.py)."""
-    return Tokens.of([[]] * len(questions))
+def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Asked:
+    """Questions without tokens, which tell the kind of a text: that is fitted by itself (domain.py)."""
+    return Asked.encoded(language, texts, vectors, Tokens.of([[]] * len(texts)))
 
 
 def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
