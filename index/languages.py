@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -93,16 +93,12 @@ def lookup(tag: str, known: Collection[str]) -> str | None:
     if len(tag) > LONGEST_TAG:
         return None
     spelled = {code.lower(): code for code in known}
-    if (code := _lookup(tag.replace("_", "-").lower(), spelled, shorten=False)) is not None:
+    if (code := spelled.get(tag.replace("_", "-").lower())) is not None:
         return code
-    standard = {standard_code(code).lower(): code for code in known}
-    return _lookup(standard_code(tag).lower(), standard, shorten=True)
-
-
-def _lookup(tag: str, known: Mapping[str, str], *, shorten: bool) -> str | None:
-    while tag not in known and shorten and "-" in tag:
+    standard, tag = {standard_code(code).lower(): code for code in known}, standard_code(tag).lower()
+    while tag not in standard and "-" in tag:
         tag = tag.rpartition("-")[0]
-    return known.get(tag)
+    return standard.get(tag)
 
 
 @lru_cache(TAGS_REMEMBERED)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from index.formats.rows import AS_NAMED, renamed, row_sentences
+from index.formats.rows import AS_NAMED, row_sentences
 from index.formats.sentence import BadUnit, Sentence, UnitError, parse_json, whole
 from index.formats.streams import read_good_lines
 
@@ -23,15 +23,11 @@ def read(
 def _sentences(
     path: Path, number: int, line: str, language: str | None, columns: Mapping[str, str]
 ) -> Iterator[Sentence]:
-    row = renamed(_object(path, number, line), columns)
-    return row_sentences(path, number, number, row, language)
-
-
-def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
         row = parse_json(line)
     except ValueError as error:
         raise UnitError(path, number, f"not JSON ({error}): one object a line") from error
     if not isinstance(row, dict):
         raise UnitError(path, number, f"{type(row).__name__}, not an object: one object a line")
-    return row
+    values = {columns.get(name, name): value for name, value in row.items()}
+    return row_sentences(path, number, number, values, language)

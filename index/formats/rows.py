@@ -42,11 +42,6 @@ def language_named(name: str) -> str:
     raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
 
 
-def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> Mapping[str, Any]:
-    """Rename the mapped columns of a row to their meanings."""
-    return {columns.get(name, name): value for name, value in row.items()} if columns else row
-
-
 def row_sentences(
     path: Path, line: int, number: int, row: Mapping[str, Any], language: str | None
 ) -> Iterator[Sentence]:

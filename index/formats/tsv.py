@@ -115,7 +115,9 @@ class _RecordLines:
 def _sentences(
     path: Path, line: int, number: int, names: list[str], cells: list[str], language: str | None
 ) -> Iterator[Sentence]:
-    return row_sentences(path, line, number, _row(path, line, names, cells), language)
+    if len(cells) != len(names):
+        raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: mend the line")
+    return row_sentences(path, line, number, dict(zip(names, cells, strict=True)), language)
 
 
 def _unquoted(cell: str) -> str:
@@ -149,9 +151,3 @@ def column_names(path: Path, cells: list[str], columns: Mapping[str, str]) -> li
             f"{path}, line 1: a column is named twice: the first line names the columns, each once"
         )
     return names
-
-
-def _row(path: Path, line: int, names: list[str], cells: list[str]) -> dict[str, str]:
-    if len(cells) != len(names):
-        raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: mend the line")
-    return dict(zip(names, cells, strict=True))
