@@ -1,6 +1,6 @@
 """What evidence needs of a sentence: its length, its words and its numbers.
 
-A build computes them for every sentence (build/features.py), so that no sentence of the index is tokenised to
+A build computes them for every sentence (build/lexicon.py), so that no sentence of the index is tokenised to
 answer a question.
 """
 

@@ -1,7 +1,7 @@
 """The batch job that makes a published version of an index from corpus files and an encoder bundle.
 
 One pass over the corpora cleans and encodes (reading.py); then come vectors.py, lexicon.py and
-quality_report.py. A killed build is repeated, and goes on from the vectors that it had encoded; the same
+quality.py. A killed build is repeated, and goes on from the vectors that it had encoded; the same
 corpora make the same bytes.
 """
 

@@ -101,11 +101,10 @@ def shortened(texts: Sequence[str]) -> list[str]:
     random = np.random.default_rng(0)
     short = []
     for text in texts:
-        space = " " if " " in text else ""
-        units = text.split(space) if space else list(text)
+        units = _units(text)
         if len(units) > 1:
             del units[int(random.integers(len(units)))]
-        short.append(space.join(units))
+        short.append((" " if " " in text else "").join(units))
     return short
 
 

@@ -39,8 +39,7 @@ def write_indexes(
         write_faiss(job.path(f"{code}{suffix}.faiss"), rows, settings[code].factory)
     if all(chosen.factory == "Flat" for chosen in settings.values()):
         return settings
-    sizes = {code: len(rows) for code, rows in vectors.items()}
-    indexes = {code: open_index(job, suffix, code, sizes[code], settings[code]) for code in sizes}
+    indexes = _opened(job, suffix, {code: len(rows) for code, rows in vectors.items()}, settings)
     for code, index in indexes.items():
         if settings[code].factory != "Flat":
             queries = foreign_queries(indexes, code)
@@ -48,10 +47,15 @@ def write_indexes(
     return settings
 
 
-def open_index(job: Job, suffix: str, code: str, count: int, settings: SearchSettings) -> FaissIndex:
-    """Open the index that `write_indexes` wrote for a language."""
-    path = job.path(f"{code}{suffix}.faiss")
-    return FaissIndex.open(path, count, job.encoder.dimension, settings, job.threads)
+def _opened(
+    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
+) -> dict[str, FaissIndex]:
+    """Open the indexes that `write_indexes` wrote, of so many rows."""
+    paths = {code: job.path(f"{code}{suffix}.faiss") for code in sizes}
+    return {
+        code: FaissIndex.open(paths[code], size, job.encoder.dimension, settings[code], job.threads)
+        for code, size in sizes.items()
+    }
 
 
 def write_neighbourhoods(
@@ -63,6 +67,8 @@ def write_neighbourhoods(
     score with these; and with its `own` language, if there are others. `sizes`: the rows of each language.
     """
     opened = _opened(job, suffix, sizes, settings)
+    for index in opened.values():
+        index.use_least()
     means: dict[str, Columns] = {code: {} for code in sizes}
     best: dict[str, Columns] = {code: {} for code in sizes}
     searches = len(sizes) - (not own)
@@ -92,15 +98,6 @@ def write_neighbourhoods(
             )
 
 
-def _opened(
-    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
-) -> dict[str, FaissIndex]:
-    opened = {code: open_index(job, suffix, code, count, settings[code]) for code, count in sizes.items()}
-    for index in opened.values():
-        index.use_least()
-    return opened
-
-
 def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Iterator[tuple[Vectors, Rows]]:
     """Yield the cosines and rows in `index` nearest to blocks of `rows`, found in `threads` threads."""
 
@@ -121,10 +118,7 @@ def move_to_store(job: Job, manifest: IndexManifest) -> IndexManifest:
 
     store, factory = manifest.options.store or "", manifest.options.factory
     sizes = {code: entry.sentences for code, entry in manifest.languages.items()}
-    opened = {
-        code: open_index(job, "", code, sizes[code], entry.search)
-        for code, entry in manifest.languages.items()
-    }
+    opened = _opened(job, "", sizes, {code: entry.search for code, entry in manifest.languages.items()})
     languages = {}
     for code, entry in manifest.languages.items():
         vectors, queries = vectors_of(job, code, sizes[code]), foreign_queries(opened, code)
