@@ -22,7 +22,8 @@ def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 5, 10)) -> dic
 
     Raises ValueError if m < n or it is empty, PassepartoutError if a value is not finite.
     """
-    return _recalls(_diagonal_ranks(similarities), ks)
+    answers = np.diag(_checked(similarities))
+    return _recalls((similarities > answers[:, None]).sum(axis=1), ks)
 
 
 def tied_share(similarities: Similarities) -> float:
@@ -91,12 +92,6 @@ def image_sentence_recall(
 
 def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:
     return {k: 100 * float(np.mean(ranks < k)) for k in ks}
-
-
-def _diagonal_ranks(similarities: Similarities) -> Ranks:
-    answers = np.diag(_checked(similarities))
-    ranks: Ranks = (similarities > answers[:, None]).sum(axis=1)
-    return ranks
 
 
 def _checked(similarities: Similarities) -> Similarities:

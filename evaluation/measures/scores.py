@@ -51,9 +51,9 @@ def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> Pair
     Where `target` has more rows than `source`, those after are candidates that are never right.
     """
     cosines = vectors[source] @ vectors[target].T
-    measures = _named("cosine", recall_at(cosines)) | _named(
-        "csls", recall_at(csls(cosines, CSLS_NEIGHBOURS))
-    )
+    rankings: dict[str, Vectors] = {"cosine": cosines, "csls": csls(cosines, CSLS_NEIGHBOURS)}
+    recalls = {name: recall_at(similarities) for name, similarities in rankings.items()}
+    measures = {f"{name}_r{k}": value for name, found in recalls.items() for k, value in found.items()}
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
 
 
@@ -80,12 +80,5 @@ def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore]) -> Table:
 
 def mean_measures(pairs: Sequence[PairScore]) -> dict[str, float]:
     """The mean of each measure over pairs; nothing without any."""
-    return (
-        {key: float(np.mean([pair.measures[key] for pair in pairs])) for key in pairs[0].measures}
-        if pairs
-        else {}
-    )
-
-
-def _named(ranking: str, recalls: Mapping[int, float]) -> dict[str, float]:
-    return {f"{ranking}_r{k}": value for k, value in recalls.items()}
+    measured = pairs[0].measures if pairs else ()
+    return {key: float(np.mean([pair.measures[key] for pair in pairs])) for key in measured}

@@ -14,6 +14,7 @@ from evaluation.measures.scores import PairScore, Table, mean_measures, score_pa
 from evaluation.suites.sets import (
     Caption,
     SentenceEncoder,
+    by_image,
     encode,
     languages_in,
     read_aligned,
@@ -56,11 +57,11 @@ def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -
         code: read_captions(folder / "captions" / f"{code}.tsv") for code in _languages(folder / "captions")
     }
     # Of pictures with the same English caption one is kept: rounding would decide which of them is found.
-    distinct = {rows[0]: image for image, rows in _by_picture(captions[ENGLISH], images)}
+    distinct = {rows[0]: image for image, rows in by_image(captions[ENGLISH], images).items()}
     english = {image: text for text, image in distinct.items()}
     lines = {}
     for code, rows in captions.items():
-        foreign = {image: texts[0] for image, texts in _by_picture(rows, images) if image in english}
+        foreign = {image: texts[0] for image, texts in by_image(rows, images).items() if image in english}
         others = [text for image, text in english.items() if image not in foreign]
         lines[code] = Lines(list(foreign.values()), [english[image] for image in foreign], others)
     note = (
@@ -68,15 +69,6 @@ def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -
         "English ones are candidates, from English those of the language."
     )
     return with_english(encoder, folder.name, note, lines, known, chance=True)
-
-
-def _by_picture(captions: Sequence[Caption], images: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each of `images` that has captions, with its captions."""
-    texts: dict[str, list[str]] = {}
-    for caption in captions:
-        if caption.image in images:
-            texts.setdefault(caption.image, []).append(caption.text)
-    yield from texts.items()
 
 
 def _languages(folder: Path) -> list[str]:

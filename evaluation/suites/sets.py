@@ -99,6 +99,15 @@ def read_split(path: Path, split: str) -> set[str]:
     return images
 
 
+def by_image(captions: Sequence[Caption], images: Collection[str]) -> dict[str, list[str]]:
+    """image -> the texts of its captions, for those of `images` that have some."""
+    texts: dict[str, list[str]] = {}
+    for caption in captions:
+        if caption.image in images:
+            texts.setdefault(caption.image, []).append(caption.text)
+    return texts
+
+
 def line_up(
     captions: Mapping[str, Sequence[Caption]], images: Collection[str], *, limit: int | None = None
 ) -> dict[str, list[str]]:

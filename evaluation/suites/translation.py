@@ -16,6 +16,7 @@ from evaluation.suites.sets import (
     Caption,
     SentenceEncoder,
     available,
+    by_image,
     encode,
     line_up,
     read_aligned,
@@ -93,11 +94,7 @@ def _paraphrases(
 
     No table where no picture has so many.
     """
-    of_image: dict[str, list[str]] = {}
-    for row in captions:
-        if row.image in images:
-            of_image.setdefault(row.image, []).append(row.text)
-    rows = [texts[:CAPTIONS] for texts in of_image.values() if len(texts) >= CAPTIONS]
+    rows = [texts[:CAPTIONS] for texts in by_image(captions, images).values() if len(texts) >= CAPTIONS]
     if not rows:
         return []
     vectors = encode(encoder, {ENGLISH: [text for texts in rows for text in texts]})[ENGLISH]
