@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx2
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from index.answers.answer import LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import Include, SentenceRequest, WordRequest
@@ -81,18 +81,18 @@ class Client:
     ) -> SentenceResponse:
         """Translate one or more sentences into one or more languages."""
         request = SentenceRequest(text=_list(text), target=_list(target), **options)
-        return self._ask("sentence", request, SentenceResponse)
+        return self._ask(request, SentenceResponse)
 
     def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
         """Translate one or more words into one or more languages."""
         request = WordRequest(word=_list(word), target=_list(target), **options)
-        return self._ask("word", request, WordResponse)
+        return self._ask(request, WordResponse)
 
     def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
         """Send a translation request and return the answer."""
         if isinstance(request, WordRequest):
-            return self._ask("word", request, WordResponse)
-        return self._ask("sentence", request, SentenceResponse)
+            return self._ask(request, WordResponse)
+        return self._ask(request, SentenceResponse)
 
     def languages(self) -> list[LanguageInfo]:
         """List the languages of the index, and the targets of each."""
@@ -114,8 +114,9 @@ class Client:
     ) -> None:
         self.close()
 
-    def _ask(self, kind: str, request: BaseModel, answer: type[Kind]) -> Kind:
-        return self._call("POST", f"translate/{kind}", answer, json=request.model_dump(exclude_defaults=True))
+    def _ask(self, request: SentenceRequest | WordRequest, answer: type[Kind]) -> Kind:
+        fields = request.model_dump(exclude_defaults=True)
+        return self._call("POST", f"translate/{request.kind}", answer, json=fields)
 
     def _call(self, method: str, path: str, kind: type[Kind], **options: Any) -> Kind:  # noqa: ANN401
         """What the service answers, as `kind`; the request is repeated while the service is overloaded.

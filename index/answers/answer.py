@@ -233,10 +233,8 @@ class WordResponse(Response):
     results: list[WordResult] = Field(description="One result per word, in the order sent.")
 
 
-class LanguageInfo(BaseModel):
+class LanguageInfo(BaseModel, frozen=True):
     """A language to translate from, if the encoder knows it, and into, if the index has sentences in it."""
-
-    model_config = ConfigDict(frozen=True)
 
     code: str = Field(description="BCP 47 code.", examples=["de"])
     name: str = Field(description="English name.", examples=["German"])

@@ -18,8 +18,6 @@ from index.text.normalisation import clean
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.validation import check_texts
-from service.engine.engine import Engine
-from service.settings import Settings
 
 
 class AnyText(Convertor[str]):
@@ -94,19 +92,12 @@ async def tm_unit(
     in the path.
     """
     text = text or request.query_params.get("source", "")
-    similarity = max(LEAST_SIMILARITY, _option(request, "min_similarity", DEFAULT_SIMILARITY))
+    least = max(LEAST_SIMILARITY, _option(request, "min_similarity", DEFAULT_SIMILARITY)) / 100
     k = min(limits.MAX_K, max(1, _option(request, "max_candidates", DEFAULT_CANDIDATES)))
-    return await _suggest(text, (source_language, target_language), k, similarity / 100, engine, settings)
-
-
-async def _suggest(
-    text: str, pair: tuple[str, str], k: int, least: float, engine: Engine, settings: Settings
-) -> list[Suggestion]:
-    source_tag, target_tag = pair
-    check_texts("text", [text], Choices(target=[target_tag], k=k), settings.max_characters)
-    cleaned = clean(text)
-    source, target = engine.languages.find(source_tag), engine.languages.find(target_tag)
-    if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
+    check_texts("text", [text], Choices(target=[target_language], k=k), settings.max_characters)
+    cleaned, languages = clean(text), engine.languages
+    source, target = languages.find(source_language), languages.find(target_language)
+    if not cleaned or source is None or target is None or target not in languages.targets(source):
         return []
     (answers,) = await engine.answers([Query("sentence", cleaned, source, target, k)])
     return [_suggestion(text, answer) for answer in answers if _quality(answer) >= least]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from index.answers.request import Texts
 
@@ -30,10 +30,8 @@ def _field(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field give
     return Field(min_length=1, description=description)
 
 
-class TranslateRequest(BaseModel):
+class TranslateRequest(BaseModel, frozen=True):
     """The fields of `POST /translate`; what else is sent is ignored, as LibreTranslate does."""
-
-    model_config = ConfigDict(frozen=True)
 
     q: Annotated[Texts, Q_SCHEMA]
     source: str = _field("Language code of the texts, or `auto`.")
@@ -52,10 +50,8 @@ class TranslateRequest(BaseModel):
     api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
 
 
-class DetectRequest(BaseModel):
+class DetectRequest(BaseModel, frozen=True):
     """The fields of `POST /detect`."""
-
-    model_config = ConfigDict(frozen=True)
 
     q: str = _field("The text.")
     api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
