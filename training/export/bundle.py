@@ -176,14 +176,10 @@ def _measure(
     )
 
 
-def _is_mean(recipe: Recipe) -> bool:
-    """Whether a sentence is the mean of its tokens' embeddings."""
-    return recipe.text.averages_words and recipe.head.text == "none"
-
-
 def _fewer_bits(recipe: Recipe) -> list[Precision]:
     """The precisions to try beside 32 bits, the smallest first: 4 bits where embeddings are all there is."""
-    return ["int4", "int8"] if _is_mean(recipe) else ["int8"]
+    is_mean = recipe.text.averages_words and recipe.head.text == "none"
+    return ["int4", "int8"] if is_mean else ["int8"]
 
 
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:

@@ -34,7 +34,6 @@ class Adapted(SentenceEncoder):
 
     def __init__(self, settings: AdaptedSettings, vocabulary: int, languages: int) -> None:
         super().__init__(settings)
-        self.settings = settings
         self.vocabulary = vocabulary
         self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.width)

@@ -32,7 +32,6 @@ class GRU(SentenceEncoder):
 
     def __init__(self, settings: GRUSettings, vocabulary: int) -> None:
         super().__init__(settings)
-        self.settings = settings
         self.tokens = nn.Embedding(vocabulary, settings.embedding)
         self.dropout = nn.Dropout(settings.dropout)
         self.gru = nn.GRU(settings.embedding, settings.width, batch_first=True)
