@@ -227,7 +227,7 @@ class Translator:
             else:
                 vectors[places] = self.encode(own, source)
         return [
-            [Pictogram(emoji=near.emoji, cosine=round(near.cosine, DIGITS)) for near in row]
+            [Pictogram(emoji=emoji, cosine=round(cosine, DIGITS)) for emoji, cosine in row]
             for row in self.pictograms.nearest(vectors)
         ]
 

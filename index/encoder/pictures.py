@@ -73,14 +73,6 @@ def read_pictures(file: Path, dimension: int) -> Pictures:
 
 
 @dataclass(frozen=True)
-class Pictogram:
-    """One emoji near a text, and its cosine to it."""
-
-    emoji: str
-    cosine: float
-
-
-@dataclass(frozen=True)
 class Pictograms:
     """Concepts by their code points, such as 1f468-200d-1f33e; row i of `vectors` (n, d) is code i."""
 
@@ -101,8 +93,8 @@ class Pictograms:
             raise DamagedError(f"{bundle.folder}: {code!r} is no pictogram: export it again") from error
         return cls(pictograms.names, pictograms.vectors)
 
-    def nearest(self, texts: Vectors, k: int = PICTOGRAMS_PER_TEXT) -> list[list[Pictogram]]:
-        """Find up to k pictograms for each text, given as unit vectors (n, d), best first.
+    def nearest(self, texts: Vectors, k: int = PICTOGRAMS_PER_TEXT) -> list[list[tuple[str, float]]]:
+        """Find up to k pictograms for each text of unit vectors (n, d), best first: emoji, and their cosines.
 
         Each has at least LEAST_COSINE, and at least LEAST_SHARE of the best one's cosine. Of the variants of
         a concept, such as a man and a woman doing the same, only the best is given.
@@ -110,13 +102,12 @@ class Pictograms:
         families = [family(code) for code in self.codes]
         answers = []
         for cosines in texts @ self.vectors.T:
-            best_of_family: dict[str, Pictogram] = {}
+            best_of_family: dict[str, tuple[str, float]] = {}
             least = max(LEAST_COSINE, LEAST_SHARE * float(cosines.max(initial=0)))
             for row in np.argsort(-cosines, kind="stable").tolist():
                 if len(best_of_family) == k or cosines[row] < least:
                     break
-                pictogram = Pictogram(emoji(self.codes[row]), float(cosines[row]))
-                best_of_family.setdefault(families[row], pictogram)
+                best_of_family.setdefault(families[row], (emoji(self.codes[row]), float(cosines[row])))
             answers.append(list(best_of_family.values()))
         return answers
 

@@ -72,11 +72,6 @@ class Batcher:
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
         self._scheduled = False  # whether a dispatch is
 
-    @property
-    def queued(self) -> int:
-        """Items in the queue."""
-        return self._queued
-
     async def compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
         """Compute the results of `run` for items, in their order; items with the same key share a result.
 

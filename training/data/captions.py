@@ -1,8 +1,7 @@
 """Reads which captions of which pictures a recipe trains, validates and calibrates on (docs/data.md)."""
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +31,6 @@ class CaptionedPictures:
     @property
     def languages(self) -> tuple[str, ...]:
         return tuple(sorted({caption.language for caption in self.captions}))
-
-    def without(self, pictures: Collection[str]) -> "CaptionedPictures":
-        """A copy without those pictures and their captions."""
-        kept_rows = [row for row, name in enumerate(self.pictures) if name not in pictures]
-        new_row = {row: number for number, row in enumerate(kept_rows)}
-        captions = [replace(c, picture=new_row[c.picture]) for c in self.captions if c.picture in new_row]
-        return CaptionedPictures(tuple(self.pictures[row] for row in kept_rows), tuple(captions))
 
     @property
     def sha256(self) -> str:

@@ -41,7 +41,7 @@ def running(steps: Callable[[Batcher, Gate], Awaitable[None]], bounds: Bounds | 
         finally:
             gate.open.set()
             batcher.close()
-        assert batcher.queued == 0
+        assert batcher._queued == 0
 
     asyncio.run(main())
 
