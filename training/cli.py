@@ -101,10 +101,9 @@ def import_(
 
     Its weights must be safetensors.
     """
-    from training.export.imported import Overrides, import_encoder
+    from training.export.imported import import_encoder
 
-    overrides = Overrides(name, languages, licence, prefix)
-    bundle = import_encoder(source, out, overrides)
+    bundle = import_encoder(source, out, name=name, languages=languages, licence=licence, prefix=prefix)
     manifest = bundle.manifest
     known = listed(manifest.languages)
     click.echo(

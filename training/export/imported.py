@@ -6,7 +6,6 @@ Transformer, pooling, dense layers and unit length become one ONNX graph.
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,28 +68,26 @@ answer was not there (expected calibration error {ece:.3f}).
 """
 
 
-@dataclass(frozen=True)
-class Overrides:
-    """What the user states about an encoder, instead of its files; None and () mean as in the files."""
-
-    name: str | None = None
-    languages: Sequence[str] = ()
-    licence: str | None = None
-    prefix: str | None = None
-
-
-def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
+def import_encoder(
+    source: Path,
+    out: Path,
+    *,
+    name: str | None = None,
+    languages: Sequence[str] = (),
+    licence: str | None = None,
+    prefix: str | None = None,
+) -> Bundle:
     """Publish the encoder in a folder of Hugging Face layout as the bundle `out`.
 
-    Raises UsageError for missing or unknown parts, for pickles, and for an encoder whose vectors depend on
-    padding.
+    What is given besides takes the place of what its files say. Raises UsageError for missing or unknown
+    parts, for pickles, and for an encoder whose vectors depend on padding.
     """
     if out.exists():
         raise UsageError(f"{out} exists: give a new folder")
     weights = _weights(source)
     card = _card(source)
-    languages = tuple(overrides.languages) or _languages(card.get("language"))
-    licence = overrides.licence or _licence(card)
+    languages = tuple(languages) or _languages(card.get("language"))
+    licence = licence or _licence(card)
     if not languages:
         raise UsageError(f"{source}: no model card says its languages: give --languages en,de,...")
     if not licence:
@@ -104,14 +101,14 @@ def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
     _write_tokenizer(model, staging / TOKENIZER, source)
     try:
         manifest = BundleManifest(
-            name=_plain_name(overrides.name or source.resolve().name),
+            name=_plain_name(name or source.resolve().name),
             version=VERSION,
             licence=licence,
             languages=languages,
             dimension=dimension,
             max_tokens=limit,
             punctuation=True,
-            prefix=prompt if overrides.prefix is None else overrides.prefix,
+            prefix=prompt if prefix is None else prefix,
             recipe=Origin(name=source.resolve().name, sha256=sha256(weights)),
             data=None,
             created=datetime.now(UTC).replace(microsecond=0),

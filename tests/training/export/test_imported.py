@@ -16,7 +16,7 @@ from index.errors import UsageError
 from passepartout import run
 from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
 from training.export import imported as module
-from training.export.imported import Overrides, import_encoder
+from training.export.imported import import_encoder
 
 pytestmark = pytest.mark.slow  # torch exports
 
@@ -46,7 +46,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
+    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle")
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_prefix_is_read_before_every_text_and_is_no_word_of_it(tmp_path: Path)
     source = make_sentence_encoder(tmp_path / "prompted")
     settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
     write_json(source / "config_sentence_transformers.json", settings)
-    bundle = import_encoder(source, tmp_path / "bundle", Overrides())
+    bundle = import_encoder(source, tmp_path / "bundle")
     assert_same(bundle, [vector(source, f"query: {text}") for text in TEXTS])
     assert len(TextEncoder(bundle).tokens(["a dog"])[0]) == 2
 
@@ -97,7 +97,7 @@ def test_a_pickled_layer_is_refused(tmp_path: Path) -> None:
     layer = folder / "2_Dense" / "model.safetensors"
     layer.rename(layer.with_name("pytorch_model.bin"))
     with pytest.raises(UsageError, match=r"2_Dense.*pickle"):
-        import_encoder(folder, tmp_path / "bundle", Overrides())
+        import_encoder(folder, tmp_path / "bundle")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
     for file in folder.glob(name):
         file.unlink()
     with pytest.raises(UsageError, match=said):
-        import_encoder(folder, tmp_path / "bundle", Overrides())
+        import_encoder(folder, tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
 
@@ -135,7 +135,7 @@ def test_the_card_says_languages_and_licence(
 ) -> None:
     folder = make_sentence_encoder(tmp_path / "source")
     (folder / "README.md").write_text(f"---\n{head}\n---\n# An encoder\n", "utf-8")
-    manifest = import_encoder(folder, tmp_path / "bundle", Overrides()).manifest
+    manifest = import_encoder(folder, tmp_path / "bundle").manifest
     assert (manifest.languages, manifest.licence) == (languages, licence)
 
 
