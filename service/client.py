@@ -134,12 +134,13 @@ class Client:
             seconds = response.headers.get("Retry-After", "")
             valid = seconds.isascii() and seconds.isdigit()
             time.sleep(min(float(seconds), MAX_RETRY_WAIT) if valid else DEFAULT_RETRY_WAIT)
-        if not response.is_success:
-            raise RefusedError(_problem(response))
         try:
+            if not response.is_success:
+                raise RefusedError(Problem.model_validate_json(response.content))
             return TypeAdapter(kind).validate_json(response.content)
         except ValidationError:
-            raise _another(response) from None
+            said = f"{response.url} answers {response.status_code} and something else"
+            raise UnreachableError(f"{said}: is it a Passepartout service?") from None
 
 
 def _base(url: str) -> httpx2.URL:
@@ -151,19 +152,6 @@ def _base(url: str) -> httpx2.URL:
     if base.scheme not in ("http", "https") or not base.host:
         raise UnreachableError(f"{url!r} is not an address: give one as http://host:8000")
     return base
-
-
-def _problem(response: httpx2.Response) -> Problem:
-    """The problem document of a response."""
-    try:
-        return Problem.model_validate_json(response.content)
-    except ValidationError:
-        raise _another(response) from None
-
-
-def _another(response: httpx2.Response) -> UnreachableError:
-    said = f"{response.url} answers {response.status_code} and something else"
-    return UnreachableError(f"{said}: is it a Passepartout service?")
 
 
 def _list(given: Texts) -> list[str]:

@@ -65,12 +65,15 @@ def translate(
     as_json: bool,
 ) -> None:
     """Translate each TEXT by finding the closest match in the index; - reads lines from standard input."""
+    from index.answers.request import SentenceRequest, WordRequest
+
     if folder is not None and url is not None:
         raise UsageError("give --index FOLDER or --url ADDRESS, not both")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
-    choices = {"source": source, "target": codes, "k": count, "min_confidence": least}
+    choices: Any = {"source": source, "target": codes, "k": count, "min_confidence": least}
     choices["include"] = ["near"] if near else []
-    request = _request(_read(texts), word, choices)
+    read = _read(texts)
+    request = WordRequest(word=read, **choices) if word else SentenceRequest(text=read, **choices)
     response = _ask(url, request) if url is not None else _search(folder, request)
     if as_json:
         click.echo(response.model_dump_json())
@@ -88,12 +91,6 @@ def _read(texts: Sequence[str]) -> list[str]:
     if not cleaned:
         raise UsageError("TEXT is empty: give a sentence or a word")
     return cleaned
-
-
-def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "Request":
-    from index.answers.request import SentenceRequest, WordRequest
-
-    return WordRequest(word=texts, **choices) if word else SentenceRequest(text=texts, **choices)
 
 
 def _ask(url: str, request: "Request") -> "SentenceResponse | WordResponse":
