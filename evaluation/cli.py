@@ -67,13 +67,19 @@ def evaluate(
     """
     _check_options(suite, data, dictionaries)
     opened = open_bundle(bundle)
+    encoder, known = TextEncoder(opened), opened.manifest.languages
+    if data is None or suite == WORDS:
+        entries = [read_dictionary(option) for option in dictionaries]
+        tables = dictionary_translation(encoder, data, known, entries)
+    else:
+        tables = (INDEX_SUITES | SUITES)[suite](encoder, data, known)
     report = Report(
         suite=suite,
         command=running_command(),
         bundle=opened.name,
         sha256=sha256(opened.folder / MANIFEST_NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        tables=tuple(_run(suite, TextEncoder(opened), data, dictionaries)),
+        tables=tuple(tables),
     )
     write_report(report, out)
     click.echo("\n".join(line for table in report.tables for line in summary(table)))
@@ -86,17 +92,3 @@ def _check_options(suite: str, data: Path | None, dictionaries: tuple[str, ...])
         raise UsageError(f"the suite {suite} needs --dictionary")
     if data is None and suite != WORDS:
         raise UsageError("no data: give --data DIR (docs/data.md)")
-
-
-def _run(
-    suite: str,
-    encoder: TextEncoder,
-    data: Path | None,
-    dictionaries: tuple[str, ...],
-) -> list[Table]:
-    """Measure the encoder of a bundle."""
-    known = encoder.bundle.manifest.languages
-    if data is None or suite == WORDS:
-        entries = [read_dictionary(option) for option in dictionaries]
-        return dictionary_translation(encoder, data, known, entries)
-    return (INDEX_SUITES | SUITES)[suite](encoder, data, known)

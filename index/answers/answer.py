@@ -174,31 +174,24 @@ class Response(BaseModel):
     index: str = Field(description="Id of the index version.", examples=["20261120-1"])
 
 
-EXAMPLE_ANSWER: JsonDict = {
-    "text": "Ein Hund rennt am Strand.",
-    "score": 0.71,
-    "confidence": 0.83,
-    "id": "de:41",
-    "match": "translation",
-    "similarity": None,
-    "original": None,
-    "differs": {"question": [], "answer": []},
-    "penalties": [],
-    "metadata": {"file": "de.txt"},
-}
-EXAMPLE_WORD: JsonDict = {
-    "text": "Hund",
-    "score": 0.64,
-    "confidence": 0.9,
-    "id": "de:word:hund",
-    "match": "translation",
-    "similarity": None,
-    "original": None,
-    "penalties": [],
-    "in_vocabulary": True,
-    "examples": ["Ein Hund rennt am Strand."],
-    "metadata": {},
-}
+EXAMPLE_ANSWER: JsonDict = Answer(
+    text="Ein Hund rennt am Strand.",
+    score=0.71,
+    confidence=0.83,
+    id="de:41",
+    match="translation",
+    differs=NO_DIFFERENCES,
+    metadata={"file": "de.txt"},
+).model_dump(mode="json")
+EXAMPLE_WORD: JsonDict = Answer(
+    text="Hund",
+    score=0.64,
+    confidence=0.9,
+    id="de:word:hund",
+    match="translation",
+    in_vocabulary=True,
+    examples=("Ein Hund rennt am Strand.",),
+).model_dump(mode="json")
 
 
 def _example(result: JsonDict) -> JsonDict:

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from index.errors import DamagedError, UsageError
 from index.frozen import Frozen
+from index.storage.manifest import MANIFEST_NAME
 
 READ_BYTES = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
@@ -75,9 +76,7 @@ def plain_name(name: str) -> bool:
     return not {"\\", "\0"} & {*name} and not {"", ".", ".."} & {*name.split("/")}
 
 
-def verify(
-    folder: Path, files: Mapping[str, FileEntry], manifest: str = "manifest.json", *, fresh: bool = False
-) -> None:
+def verify(folder: Path, files: Mapping[str, FileEntry], *, fresh: bool = False) -> None:
     """Check that `folder` holds exactly `files` (and the manifest) with their sizes and checksums.
 
     Checksums are cached by modification time and size (`fresh`: computed again). Raises DamagedError, which
@@ -87,7 +86,7 @@ def verify(
         if not plain_name(name):
             raise DamagedError(f"{folder}: the manifest names {name!r}, which is not a plain relative name")
     statuses = listing(folder)
-    statuses.pop(manifest, None)
+    statuses.pop(MANIFEST_NAME, None)
     _check_names(folder, set(files), set(statuses))
     known = _Verified(folder)
     if fresh:

@@ -74,16 +74,11 @@ def _blocks(text: str) -> Iterator[Segment]:
     """The tags at which sentences end, and what is between these."""
     place = 0
     for tag in MARKUP.finditer(text):
-        if _ends_sentence(tag):
+        if tag[1] is None or tag[1].lower() in BLOCK_TAGS:  # a comment or declaration, too
             yield Segment(text[place : tag.start()])
             yield Segment(tag[0], between=True)
             place = tag.end()
     yield Segment(text[place:])
-
-
-def _ends_sentence(tag: re.Match[str]) -> bool:
-    """Whether a tag is one at which sentences end; a comment or declaration is."""
-    return tag[1] is None or tag[1].lower() in BLOCK_TAGS
 
 
 def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
