@@ -17,6 +17,7 @@ from index.encoder.bundle import (
     publish_bundle,
     staging_folder,
     taught_file,
+    with_section,
     words_file,
 )
 from index.encoder.pictures import Pictures
@@ -29,14 +30,8 @@ from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import ENCODER, building, made_by, next_version, open_version, publish
 from index.teaching.examples import Examples, read_captions
-from index.teaching.report import Learned, with_card_section
-from index.teaching.subword_regression import (
-    Recall,
-    choose_base,
-    held_out,
-    learn,
-    places_of,
-)
+from index.teaching.report import Learned, facts
+from index.teaching.subword_regression import Recall, choose_base, held_out, learn, places_of
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
 
@@ -169,8 +164,8 @@ def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples:
     counts = Counter(word for text in examples.texts for word in words(text, code))
     ranked = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
     write_word_list(WordList(dict(ranked), {}), staging / words_file(code))
-    page = with_card_section(bundle.card.read_text("utf-8"), learned)
-    (staging / CARD).write_text(page, "utf-8")
+    title = f"Taught afterwards: {learned.name} ({code})"
+    (staging / CARD).write_text(with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8")
     update = {
         "version": learned.version,
         "languages": tuple(sorted({*manifest.languages, code})),

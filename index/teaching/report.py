@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from index.encoder.bundle import with_section
 from index.encoder.pictures import PICTOGRAM_SET, emoji
 from index.languages import language
 from index.teaching.subword_regression import Recall
@@ -46,14 +45,9 @@ def report(learned: Learned) -> str:
         else ""
     )
     return (
-        f"# {learned.name} ({learned.code}), taught to {learned.bundle}\n\n{_facts(learned)}\n"
+        f"# {learned.name} ({learned.code}), taught to {learned.bundle}\n\n{facts(learned)}\n"
         f"It took {learned.seconds:.0f} seconds.\n{following}"
     )
-
-
-def with_card_section(card: str, learned: Learned) -> str:
-    """Add a section on how the language was learned to a card."""
-    return with_section(card, f"Taught afterwards: {learned.name} ({learned.code})", _facts(learned))
 
 
 def summary(learned: Learned) -> str:
@@ -71,7 +65,8 @@ def summary(learned: Learned) -> str:
 NOT_MEASURED = "too few lines to hold some out, so nothing was measured"
 
 
-def _facts(learned: Learned) -> str:
+def facts(learned: Learned) -> str:
+    """How it was learned, in Markdown."""
     score, measured = learned.recall, f"{NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}.\n"
     if score is not None:
         measured = (

@@ -64,16 +64,14 @@ class PictureArchive:
 
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
         self.require([name])
-        try:
-            return decode(self._read(name), self.size)
-        except DataError as error:
-            raise DataError(f"{self.file}: {name} {error}") from None
-
-    def _read(self, name: str) -> bytes:
         offset, length = self._places[name]
         with self.file.open("rb") as archive:
             archive.seek(offset)
-            return archive.read(length)
+            raw = archive.read(length)
+        try:
+            return decode(raw, self.size)
+        except DataError as error:
+            raise DataError(f"{self.file}: {name} {error}") from None
 
 
 class PictureFolder:

@@ -49,6 +49,7 @@ class BagSettings(TokenMeanSettings):
 
     shares_embeddings: ClassVar[bool] = True
     holds_subwords: ClassVar[bool] = True
+    averages_words: ClassVar[bool] = True
 
     encoder: Literal["bag"]
     start_share: float = Field(default=0.0, ge=0, lt=1)
@@ -78,10 +79,6 @@ class BagSettings(TokenMeanSettings):
     def continued(self) -> None:
         """None: the embeddings are all that it takes over."""
         return
-
-    @property
-    def averages_words(self) -> bool:
-        return True
 
 
 class TokenMean(SentenceEncoder):
