@@ -142,7 +142,8 @@ def _check(body: TranslateRequest, settings: Settings) -> None:
 
 async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
-    cleaned = await clean_texts(body.q, engine, _without_markup if body.format == "html" else clean)
+    markup = body.format == "html"
+    cleaned = await clean_texts(body.q, engine, lambda text: clean(without_markup(text) if markup else text))
     if body.source != "auto":
         (source,) = engine.languages.known([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
@@ -167,10 +168,12 @@ async def _answers(
     queries = [Query("sentence", text.cleaned, text.source, target, body.alternatives + 1) for text in needed]
     rows = iter(await engine.answers(queries))
     found = [likely(next(rows), settings.min_confidence) if text.needs(target) else None for text in texts]
-    words = [
+    words = [  # of which the corpus has no translation
         number
         for number, row in enumerate(found)
-        if row is not None and texts[number].cleaned.isalpha() and not _is_remembered(row)
+        if row is not None
+        and texts[number].cleaned.isalpha()
+        and not (row and row[0].match in ("exact", "memory"))
     ]
     queries = [
         Query("word", texts[number].cleaned, texts[number].source, target, body.alternatives + 1)
@@ -181,11 +184,6 @@ async def _answers(
         if known and (known[0].in_vocabulary or not found[number]):  # a sentence may have no spaces
             found[number] = known
     return found
-
-
-def _is_remembered(answers: Answers) -> bool:
-    """Whether the corpus has the first answer as the translation of this text, or nearly this."""
-    return bool(answers) and answers[0].match in ("exact", "memory")
 
 
 async def _put_together(
@@ -274,7 +272,3 @@ def _encoded(text: str, body: TranslateRequest) -> str:
 
 def _detected(code: str, chance: float) -> dict[str, object]:
     return {"confidence": round(100 * chance, 1), "language": code}
-
-
-def _without_markup(text: str) -> str:
-    return clean(without_markup(text))

@@ -66,18 +66,12 @@ class RequestContext:
                 await unavailable().response(scope)(scope, receive, send_with_headers)
             status = CLIENT_LEFT
         except Exception as error:
-            await self.handle_exception(error, scope, receive, send_with_headers, started=bool(status))
+            log_exception(log, error, _request_fields(scope))
+            if not status:  # if an answer has begun, the server closes the connection
+                problem = ProblemError(ProblemType.INTERNAL_ERROR)
+                await problem.response(scope)(scope, receive, send_with_headers)
             status = INTERNAL_ERROR
         self.record(scope, status, time.perf_counter() - started)
-
-    async def handle_exception(
-        self, error: Exception, scope: Scope, receive: Receive, send: Send, started: bool
-    ) -> None:
-        """Log an error and answer 500; if an answer has `started`, the server closes the connection."""
-        log_exception(log, error, _request_fields(scope))
-        if not started:
-            problem = ProblemError(ProblemType.INTERNAL_ERROR)
-            await problem.response(scope)(scope, receive, send)
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a finished request, and log it if configured."""
