@@ -79,7 +79,11 @@ def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
         for code, rows in captions.items()
     }
     parts = {code: rows for code, rows in translated.items() if rows}
-    tables = [_translations(encoder, line_up(parts, images))] if len(parts) > 1 else []
+    tables = []
+    if len(parts) > 1:
+        note = "Human translations of one English caption, a line a picture of split test."
+        vectors = encode(encoder, line_up(parts, images))
+        tables.append(score_translation("photos, translations", note, vectors))
     tables.append(_pool(encoder, line_up(_widely(captions, images), images, limit=POOL_CAPTIONS)))
     if ENGLISH in captions:
         tables.append(captions_with_english(encoder, captions, images, known))
@@ -113,11 +117,6 @@ def _widely(
     counts = {code: len({row.image for row in rows} & set(images)) for code, rows in captions.items()}
     most = max(counts.values())
     return {code: rows for code, rows in captions.items() if 10 * counts[code] >= most}
-
-
-def _translations(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
-    note = "Human translations of one English caption, a line a picture of split test."
-    return score_translation("photos, translations", note, encode(encoder, texts))
 
 
 def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:

@@ -41,7 +41,7 @@ class _Texts:
     """The sparse matrix X of texts by tokens, and its products with dense ones."""
 
     def __init__(self, tokens: Tokens, vocabulary: int) -> None:
-        self._tokens, self._vocabulary = tokens, vocabulary
+        self._tokens = tokens
         self._scale = (1 / np.sqrt(np.maximum(tokens.lengths, 1))).astype(np.float32)[:, None]
         order = np.argsort(tokens.ids, kind="stable")
         self._texts_by_token = tokens.texts[order]

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from index.encoder.picture_space import PictureSpace
 from index.errors import DataError
 from index.storage.files import replace_text
+from training.data.auxiliary import SUPPLIERS
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
 from training.data.picture_sets import move_onto_first_set
@@ -27,7 +28,7 @@ from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model
 from training.loop.run import BEST, Run
-from training.loop.source import CaptionSource, sampler_of, suppliers_of
+from training.loop.source import CaptionSource, sampler_of
 from training.loop.validation import ValidationSet, embed_texts
 
 
@@ -70,14 +71,14 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     if start := recipe.text.located(data).continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
-    suppliers = suppliers_of(recipe, learned)
+    inputs = recipe.inputs
     return CaptionSource(
         run,
         learned,
         sha256=data_sha256(train, texts),
         pictures=pictures,
         sampler=sampler_of(recipe, learned),
-        suppliers=suppliers,
+        suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
         model=model,
         device=device,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from training.data.auxiliary import SUPPLIERS, Batch, Supplier
+from training.data.auxiliary import Batch, Supplier
 from training.data.picture_sets import epoch_shares
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
@@ -117,11 +117,6 @@ class CaptionSource:
         }
         pictures = tuple(view.to(self.device) for view in views)
         return Batch(ids, mask, pictures, auxiliary, spans, inactive)
-
-
-def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
-    """Build the suppliers of the auxiliary inputs that the recipe's objectives read."""
-    return {name: supplier(data) for name, supplier in sorted(SUPPLIERS.items()) if name in recipe.inputs}
 
 
 def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler:
