@@ -21,6 +21,7 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
 from index.text.contrasts.contrast import Contrast
+from index.text.normalisation import CharacterTable
 from index.text.placeables import Placeable, placeables, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
@@ -158,20 +159,13 @@ def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:
     return [placeable.text for placeable in parts if placeable.kind == kind]
 
 
-class _Table(dict[int, str | None]):
-    """A table for str.translate that drops punctuation and symbols or, if `keep`, everything else."""
-
-    def __init__(self, *, keep: bool) -> None:
-        super().__init__()
-        self._keep = keep
-
-    def __missing__(self, code: int) -> str | None:
-        punctuation = unicodedata.category(chr(code))[0] in "PS"
-        self[code] = chr(code) if punctuation == self._keep else None
-        return self[code]
+def _is_punctuation(character: str) -> bool:
+    """Whether a character is punctuation or a symbol."""
+    return unicodedata.category(character)[0] in "PS"
 
 
-_WORDS, _PUNCTUATION = _Table(keep=False), _Table(keep=True)
+_WORDS = CharacterTable(lambda character: None if _is_punctuation(character) else character)
+_PUNCTUATION = CharacterTable(lambda character: character if _is_punctuation(character) else None)
 
 
 def _without_punctuation(text: str) -> str:

@@ -8,6 +8,8 @@ import sqlite3
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 
+from index.text.normalisation import CharacterTable
+
 CACHE_KIB = 32768  # of an SQLite database
 LATEST_KEYS = 1 << 17  # kept in memory, in addition to those of a batch
 MIN_LETTERS = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
@@ -115,17 +117,13 @@ def _keys(text: str, near: bool) -> tuple[int, int]:
     return key_of(folded) if len(folded) >= MIN_LETTERS else key, check
 
 
-class _Letters(dict[int, str | None]):
-    """The table of `fold` for `str.translate`: drops spaces and punctuation without a meaning."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        counts = character in MEANINGFUL_PUNCTUATION or unicodedata.category(character)[0] not in "PZC"
-        self[code] = character if counts else None
-        return self[code]
+def _counted(character: str) -> str | None:
+    """What `fold` keeps of a character: spaces and punctuation without a meaning are dropped."""
+    counts = character in MEANINGFUL_PUNCTUATION or unicodedata.category(character)[0] not in "PZC"
+    return character if counts else None
 
 
-_LETTERS = _Letters()
+_LETTERS = CharacterTable(_counted)
 # The ASCII characters that `fold` drops.
 _UNCOUNTED = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
 

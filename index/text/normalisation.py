@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 # Languages with clitics that are joined to the next word: "l'homme" is two words.
@@ -49,16 +50,26 @@ def _visible(character: str) -> str:
     return character
 
 
-class _WithoutPunctuation(dict[int, int | str]):
-    """A table for `str.translate` that maps punctuation and modifiers such as ` to spaces."""
+class CharacterTable(dict[int, str | None]):
+    """A table for `str.translate`: what `becomes` says of each character, None to drop it, asked once."""
 
-    def __missing__(self, character: int) -> int:
-        kind = unicodedata.category(chr(character))
-        self[character] = becomes = ord(" ") if kind.startswith("P") or kind == "Sk" else character
+    def __init__(self, becomes: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._becomes = becomes
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = becomes = self._becomes(chr(code))
         return becomes
 
 
-_WITHOUT_PUNCTUATION = _WithoutPunctuation({ord("'"): ord("'"), **APOSTROPHES})
+def _without_punctuation(character: str) -> str:
+    """Punctuation and modifiers such as ` become spaces."""
+    kind = unicodedata.category(character)
+    return " " if kind.startswith("P") or kind == "Sk" else character
+
+
+_WITHOUT_PUNCTUATION = CharacterTable(_without_punctuation)
+_WITHOUT_PUNCTUATION.update({ord("'"): "'", **APOSTROPHES})
 
 
 def bare(text: str) -> str:
