@@ -109,7 +109,6 @@ def calibrate(
     indexes: Indexes,
     encoder: TextEncoder,
     scenes: Mapping[Pair, Probes],
-    seed: int = 0,
     known: bool = False,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
@@ -118,7 +117,7 @@ def calibrate(
     `known`: never on the aligned sentences. Answers are measured in the order that users get them. The
     confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
     """
-    random, lengths = np.random.default_rng(seed), indexes.mean_lengths()
+    random, lengths = np.random.default_rng(0), indexes.mean_lengths()
     models = encoder.bundle.manifest.calibration
     asked: dict[Pair, Questions] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))

@@ -46,7 +46,11 @@ class TextEncoder:
         lists = {code: bundle.words(code) for code in bundle.manifest.languages}
         self._word_lists = {code: (file.read_bytes(), file) for code, file in lists.items() if file}
         self._meanings: dict[str, Meanings] = {}
-        self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
+        graph = bundle.graph(self.precision)
+        if graph is None:
+            bits, recommended = BITS[self.precision], bundle.manifest.precision
+            raise UsageError(f"{bundle.folder} has no {bits}-bit encoder: use {recommended}")
+        self._session = _open_session(graph, self.dimension, threads)
 
     @property
     def vocabulary(self) -> int:
@@ -126,15 +130,6 @@ class TextEncoder:
         # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
         vectors[np.linalg.norm(vectors, axis=1) <= 1e-12] = self.dimension**-0.5
         return unit(vectors)
-
-
-def _graph(bundle: Bundle, precision: Precision) -> Path:
-    path = bundle.graph(precision)
-    if path is None:
-        raise UsageError(
-            f"{bundle.folder} has no {BITS[precision]}-bit encoder: use {bundle.manifest.precision}"
-        )
-    return path
 
 
 def _open_session(path: Path, dimension: int, threads: int) -> Any:  # noqa: ANN401 (onnxruntime is untyped)

@@ -35,13 +35,11 @@ class TableWriter:
 
     def __init__(self, writer: Any, names: Sequence[str]) -> None:  # noqa: ANN401 (pyarrow is untyped)
         self._writer, self._rows = writer, {name: list[str]() for name in names}
-        self.count = 0
 
     def add(self, columns: Mapping[str, Sequence[str]]) -> None:
         """Add rows, given as columns of equal length."""
         for name, values in columns.items():
             self._rows[name].extend(values)
-        self.count += len(next(iter(columns.values())))
         while len(next(iter(self._rows.values()))) >= BATCH_ROWS:
             self.flush()
 

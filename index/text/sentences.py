@@ -16,27 +16,8 @@ _ABBREVIATION = re.compile(
 # Where an ordinal number is written with a full stop: "am 3. Mai".
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
 _ORDINAL_LANGUAGES = frozenset(
-    {
-        "bs",
-        "cs",
-        "da",
-        "de",
-        "et",
-        "fi",
-        "fo",
-        "hr",
-        "hu",
-        "is",
-        "lv",
-        "nb",
-        "nn",
-        "no",
-        "pl",
-        "sk",
-        "sl",
-        "sr",
-        "tr",
-    }
+    {"bs", "cs", "da", "de", "et", "fi", "fo", "hr", "hu", "is"}
+    | {"lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"}
 )
 
 
