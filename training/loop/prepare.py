@@ -15,9 +15,10 @@ from index.storage.files import replace_text
 from training.data.auxiliary import SUPPLIERS
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
-from training.data.picture_sets import move_onto_first_set
+from training.data.picture_sets import epoch_shares, move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
+from training.data.sampler import PictureSampler
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of, with_captions
@@ -28,7 +29,7 @@ from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model
 from training.loop.run import BEST, Run
-from training.loop.source import CaptionSource, sampler_of
+from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet, embed_texts
 
 
@@ -72,12 +73,19 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
     inputs = recipe.inputs
+    sampler = PictureSampler(
+        train,
+        recipe.optimiser.batch_size,
+        recipe.seed,
+        recipe.data.anchors,
+        epoch_shares(train.pictures, recipe.data.weights),
+    )
     return CaptionSource(
         run,
         learned,
         sha256=data_sha256(train, texts),
         pictures=pictures,
-        sampler=sampler_of(recipe, learned),
+        sampler=sampler,
         suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
         model=model,

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from training.data.auxiliary import Batch, Supplier
-from training.data.picture_sets import epoch_shares
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
 from training.data.tokens import by_length, pad
@@ -117,14 +116,3 @@ class CaptionSource:
         }
         pictures = tuple(view.to(self.device) for view in views)
         return Batch(ids, mask, pictures, auxiliary, spans, inactive)
-
-
-def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler:
-    """Build the sampler of a recipe."""
-    return PictureSampler(
-        data.captions,
-        recipe.optimiser.batch_size,
-        recipe.seed,
-        recipe.data.anchors,
-        epoch_shares(data.captions.pictures, recipe.data.weights),
-    )

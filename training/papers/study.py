@@ -169,10 +169,10 @@ class Study:
     def write_report(self, title: str, command: str) -> None:
         """Write report.md for people and results.json for programs, of all that is done."""
         parts = [f"# {title}", f"```\n{command}\n```"]
-        for claim in self.paper.claims:
-            parts += [f"## {claim.name}", claim.claim.strip(), _grid(claim, self.figures(claim))]
-            parts += [f"Measured before: {claim.here.strip()}"] if claim.here else []
         results = {claim.name: self.figures(claim) for claim in self.paper.claims}
+        for claim in self.paper.claims:
+            parts += [f"## {claim.name}", claim.claim.strip(), _grid(claim, results[claim.name])]
+            parts += [f"Measured before: {claim.here.strip()}"] if claim.here else []
         replace_text(self.out / "report.md", page(parts))
         replace_text(self.out / "results.json", json.dumps(results, indent=1) + "\n")
 
