@@ -23,6 +23,8 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(
     names = read_names(data / "pictograms" / "names" / "en.tsv")
     learned = [code for code in names if part_of(code) == "train"]
     nearest = pictograms.nearest(TextEncoder(drawn).encode([names[code].name for code in learned]), 5)
-    shown = [emoji(code) in {one.emoji for one in row} for code, row in zip(learned, nearest, strict=True)]
+    shown = [
+        emoji(code) in {drawn_as for drawn_as, _ in row} for code, row in zip(learned, nearest, strict=True)
+    ]
     assert np.mean(shown) > 0.8, "by chance a tenth"
     assert f"the vectors of {len(concepts())} pictograms" in drawn.card.read_text("utf-8")
