@@ -87,6 +87,7 @@ class Translator:
         # Any language of the encoder can be a source, since questions are encoded and not looked up. Any that
         # the corpus aligns with these can be a target.
         self._sources = encoder.bundle.manifest.languages
+        self._aligned: dict[str, list[SentenceIndex]] = {}
         codes = dict.fromkeys([*sentences, *self._sources])
         self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
         taught = encoder.bundle.taught if pictograms else ()
@@ -322,10 +323,13 @@ class Translator:
         return limited(table, considered)
 
     def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
-        """The languages that the encoder knows and the corpus aligns with one, itself first if it is such."""
-        known = [one for code, one in self.sentence_indexes.items() if code in self._sources and one.groups]
-        known.sort(key=lambda one: one is not index)
-        return known if index.groups and known != [index] else []
+        """The languages that the encoder knows and the corpus aligns with one: first itself, or the most."""
+        if (code := index.language) not in self._aligned:
+            known = [one for own, one in self.sentence_indexes.items() if own in self._sources]
+            shared = {one: index.groups.shared(one.groups) for one in known if index.groups and one.groups}
+            found = sorted(filter(shared.get, shared), key=lambda one: (one is not index, -shared[one]))
+            self._aligned[code] = found if found != [index] else []
+        return self._aligned[code]
 
     def _contrasts(
         self,

@@ -50,6 +50,10 @@ class Groups:
         pairs = zip(begins.tolist(), ends.tolist(), strict=True)
         return sorted({int(row) for begin, end in pairs for row in self._rows_of[begin:end]})
 
+    def shared(self, other: "Groups") -> int:
+        """The number of groups that both have sentences of."""
+        return len(np.intersect1d(self._sorted, other._sorted))  # noqa: SLF001
+
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield (group, row) by ascending group."""
         return zip(map(int, self._sorted), map(int, self._rows_of), strict=True)

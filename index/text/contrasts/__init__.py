@@ -22,7 +22,7 @@ from index.text.contrasts.lexicon import (
     known_languages,
     said,
 )
-from index.text.contrasts.meanings import OF_SENTENCES, Meanings, no_meanings
+from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
 
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
@@ -34,7 +34,7 @@ def contrasts(
     answer: str,
     target: str,
     same: Same = str.__eq__,
-    meanings: Callable[[str], Meanings | None] = no_meanings,
+    meanings: Callable[[str], Meanings | None] = lambda _: None,
 ) -> list[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
 

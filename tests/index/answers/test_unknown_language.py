@@ -52,6 +52,22 @@ def test_a_language_without_sentences_reaches_it(translator: Translator) -> None
         assert {found.match for found in translator.sentences([other], "it", "qaa", 4)[0]} == {"near"}
 
 
+def test_it_is_reached_through_the_language_that_is_aligned_with_it(few_probes: None, tmp_path: Path) -> None:
+    """And not through one that is aligned with another."""
+    first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
+    rows = [f"{de}\t{other}" for de, other in PHRASES.values()]
+    first.write_text("\n".join(["de\tqaa", *rows]) + "\n", "utf-8")
+    second.write_text("ar\ten\nأين محطة القطار؟\tWhere is the station?\n", "utf-8")
+    sources = [Source(second), Source(first)]
+    build_index(open_bundle(BUNDLE), sources, tmp_path / "index", cleaning=Cleaning(("near",)))
+    for question, found in (
+        ("Dove fa male?", "Ke noda ta?"),
+        ("Il negozio è chiuso lunedì.", "Mundan ta bo zura."),
+    ):
+        (answer,) = Translator.open(tmp_path / "index").sentences([question], "it", "qaa")[0]
+        assert answer.text == found
+
+
 def test_a_paraphrase_reaches_it_and_an_opposite_does_not(translator: Translator) -> None:
     (first,) = translator.sentences(["Could you please wait outside?"], "en", "qaa")[0]
     assert first.text == PHRASES["Please wait outside."][1]
