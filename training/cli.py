@@ -31,7 +31,7 @@ def train(
             raise UsageError(
                 "--smoke draws its own pictures and starts afresh: leave out --data and --resume"
             )
-        from training.smoke import run_smoke
+        from training.smoke.run import run_smoke
 
         click.echo(run_smoke(recipe, out, overrides))
         return

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from index.encoder.bundle import Bundle, open_bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, WITH_DRAWINGS, recipe
 from training.data.pictures import PictureArchive
-from training.data.synthetic import write_synthetic
-from training.encoders.tiny import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
 from training.export.bundle import export_run
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
+from training.smoke.drawings import write_synthetic
+from training.smoke.tiny_models import write_tiny_backbone
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]) -> Path:

@@ -1,5 +1,5 @@
 """Captions, pictures and sentences of a recipe, and the batches made of them.
 
 `folder` opens the data folder, `training_data` is what a run learns from, `auxiliary` names what a batch may
-carry beside captions and pictures. `synthetic` draws the data of the tests.
+carry beside captions and pictures.
 """

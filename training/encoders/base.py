@@ -19,6 +19,7 @@ from training.encoders.vision import VisionSettings
 
 # The name in a recipe -> the table [text] of the encoder.
 ENCODERS: dict[str, type["EncoderSettings"]] = {}
+TINY_ENCODER = "weights/tiny-text"  # where `train --smoke` puts a model with its tokenizer, below its data
 
 
 class EncoderSettings(Table, ABC):

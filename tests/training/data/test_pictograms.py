@@ -11,7 +11,7 @@ from index.errors import DataError
 from training.data.captions import load_split
 from training.data.pictograms import deal, is_drawing, load_drawings, open_artists
 from training.data.settings import DataSettings
-from training.data.synthetic import ARTISTS, DRAWN_OF_EIGHT, concepts
+from training.smoke.drawings import ARTISTS, DRAWN_OF_EIGHT, concepts
 
 LANGUAGES = ("en", "de", "pt")
 LEARNED = [code for code in concepts() if part_of(code) == "train"]

@@ -25,7 +25,6 @@ from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
 from training.data.tokens import tokenize
 from training.encoders.stored import TABLE, read_embeddings
-from training.encoders.tiny import write_tiny_backbone
 from training.export.onnx import quantise, quantise_tables
 from training.loop.model import load_model
 from training.loop.prepare import prepare
@@ -33,6 +32,7 @@ from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
 from training.loop.training_loop import train
 from training.loop.validation import embed_texts
+from training.smoke.tiny_models import write_tiny_backbone
 
 
 def start_at(bundle: Bundle) -> str:

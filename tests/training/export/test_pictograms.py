@@ -9,7 +9,7 @@ from evaluation.suites.pictograms import part_of, read_names
 from index.encoder.bundle import Bundle
 from index.encoder.pictures import Pictograms, emoji
 from index.encoder.text_encoder import TextEncoder
-from training.data.synthetic import concepts
+from training.smoke.drawings import concepts
 
 
 def test_a_name_finds_the_drawing_that_it_was_learned_with(

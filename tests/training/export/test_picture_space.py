@@ -18,12 +18,12 @@ from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
 from training.data.settings import PHOTO_SET
-from training.data.synthetic import concepts, write_synthetic
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
-from training.encoders.tiny import write_tiny_backbone
 from training.encoders.vision import Backbone
 from training.export.picture_space import open_space, own_pictures
+from training.smoke.drawings import concepts, write_synthetic
+from training.smoke.tiny_models import write_tiny_backbone
 
 BACKBONE = "weights/tiny"
 

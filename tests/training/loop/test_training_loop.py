@@ -10,7 +10,6 @@ from torch import Tensor
 
 from index.errors import DataError, TrainingError, UsageError
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe, train_until
-from training.data.synthetic import write_synthetic
 from training.export.bundle import export_run
 from training.loop import engine
 from training.loop import training_loop as loop
@@ -20,6 +19,7 @@ from training.loop.run import Run, open_run
 from training.loop.training_loop import learning_rate, train
 from training.objectives import weighted_losses
 from training.recipes.settings import OptimiserSettings
+from training.smoke.drawings import write_synthetic
 
 OFTEN = ("run.checkpoint_every=2", "optimiser.epochs=4")
 

@@ -13,7 +13,6 @@ from safetensors.torch import load_file
 
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe, train_until
-from training.data.synthetic import TEXT_SET
 from training.encoders.stored import TABLE
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
@@ -23,6 +22,7 @@ from training.mining.rounds import Words, _mutual, last_round, stage
 from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
+from training.smoke.drawings import TEXT_SET
 
 ROUNDS = (
     f"data.texts={TEXT_SET}",

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic import LANGUAGES, TEXT_SET, write_synthetic
-from training.encoders.tiny import write_tiny_backbone
 from training.loop.run import Run
 from training.loop.training_loop import train
+from training.smoke.drawings import LANGUAGES, TEXT_SET, write_synthetic
+from training.smoke.tiny_models import write_tiny_backbone
 
 # What differs from the tiny bag: subwords shared where pictures agree, enough training.
 DRAWN_BAG = (

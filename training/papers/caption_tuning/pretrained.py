@@ -9,8 +9,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from index.errors import DataError
-from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
-from training.encoders.tiny import TINY_ENCODER
+from training.encoders.base import TINY_ENCODER, EncoderSettings, SentenceEncoder, masked_mean
 
 # What libraries raise for a model that is missing, incomplete, or asks to run its own code.
 NOT_LOADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError)

@@ -14,12 +14,12 @@ from index.encoder.bundle import Bundle
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
 from tests.training.tiny import recipe
-from training.encoders.tiny import write_tiny_xlmr
 from training.export.bundle import export_run
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
 from training.papers.caption_tuning.pretrained import PretrainedSettings
+from training.smoke.tiny_models import write_tiny_xlmr
 
 TUNED = """
 name = "tiny-tuned"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from training.data.synthetic import (
+from training.smoke.drawings import (
     CAPTIONS_PER_PICTURE,
     LANGUAGES,
     write_synthetic,

@@ -15,11 +15,11 @@ from evaluation.measures.scores import score_translation
 from evaluation.suites.sets import read_aligned
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from training.data.synthetic import write_synthetic
 from training.loop.run import open_run
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe
-from training.smoke import run_smoke
+from training.smoke.drawings import write_synthetic
+from training.smoke.run import run_smoke
 
 CHANCE = 100 * 10 / 200  # R@10 among 200 lines
 SECONDS = 20  # of one core, that a smoke run may take on an ordinary machine
@@ -102,7 +102,7 @@ def test_what_it_leaves(small: Smoke) -> None:
 
 def test_every_shipped_recipe_has_tiny_sizes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """That of recipes not run here: their tiny version is a recipe, and says so in data, model and time."""
-    from training import smoke as module
+    from training.smoke import run as module
 
     seen: list[Recipe] = []
 

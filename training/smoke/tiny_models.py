@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 from tokenizers import SentencePieceUnigramTokenizer, Tokenizer, processors
 
-TINY_ENCODER = "weights/tiny-text"  # where `train --smoke` puts one, below its data
 XLMR_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # in XLM-R's order but <mask>, its last
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from evaluation.suites.sets import read_lines
 from index.errors import UsageError
 from training.data.settings import PHOTO_SET, PICTOGRAM_SET
-from training.data.synthetic import LANGUAGES, TEXT_SET, write_synthetic
-from training.encoders.tiny import TINY_ENCODER, write_tiny_backbone, write_tiny_xlmr
+from training.encoders.base import TINY_ENCODER
 from training.export.bundle import export_run
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe
+from training.smoke.drawings import LANGUAGES, TEXT_SET, write_synthetic
+from training.smoke.tiny_models import write_tiny_backbone, write_tiny_xlmr
 
 PICTURE_COUNT = 400
 PICTURE_SIZE = 64

@@ -3,7 +3,7 @@
 Each picture shows one scene: a ground with one to three like things, or two unlike ones side by side or one
 above the other. All scenes of a data set differ, its test lines included. Sentences name everything in which
 scenes differ; phrasing and synonyms are drawn at random, and the languages share no template
-(synthetic.toml).
+(drawings.toml).
 """
 
 import io
