@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cachetools import TTLCache
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from index.answers.answer import Answers
 from index.answers.request import Kind
@@ -25,31 +25,20 @@ class CacheKey(NamedTuple):
 
 
 class CachedAnswers(NamedTuple):
-    """Answers, and roughly how many bytes they and their key take in memory."""
+    """Answers as JSON, whose bytes can be counted as those of objects cannot; and what they take in memory."""
 
-    answers: Answers
+    document: bytes
     size: int
 
 
-ENTRY_BYTES = 500  # that an entry of the cache takes besides its key and its answers
+ENTRY_BYTES = 1_000  # that an entry takes besides its text and its answers: an upper estimate
+ANSWERS: TypeAdapter[Answers] = TypeAdapter(Answers)
 
 
-def size_of(key: CacheKey, answers: Answers) -> int:
-    """An upper estimate of the bytes that a key and its answers take in memory."""
-    return ENTRY_BYTES + _size_of(key) + _size_of(answers)
-
-
-def _size_of(value: object) -> int:
-    """Estimate the bytes that a value takes in memory, with all that is in it."""
-    size = sys.getsizeof(value)
-    if isinstance(value, BaseModel):  # all of a kind share the names of their fields
-        size += sys.getsizeof(vars(value)) + sys.getsizeof(value.model_fields_set)
-        size += sum(map(_size_of, vars(value).values()))
-    elif isinstance(value, dict):
-        size += sum(_size_of(name) + _size_of(member) for name, member in value.items())
-    elif isinstance(value, list | tuple):
-        size += sum(map(_size_of, value))
-    return size
+def cached(key: CacheKey, answers: Answers) -> CachedAnswers:
+    """The answers to a key as the cache keeps them."""
+    document = ANSWERS.dump_json(answers)
+    return CachedAnswers(document, ENTRY_BYTES + sys.getsizeof(key.text) + len(document))
 
 
 class Cache(Protocol):
@@ -74,13 +63,13 @@ class MemoryCache:
 
     async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
         entries = [self._answers.get(key) for key in keys]
-        return [None if entry is None else entry.answers for entry in entries]
+        return [None if entry is None else ANSWERS.validate_json(entry.document) for entry in entries]
 
     async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         for key, value in answers.items():
-            cached = CachedAnswers(value, size_of(key, value))
-            if cached.size <= self._answers.maxsize:
-                self._answers[key] = cached
+            entry = cached(key, value)
+            if entry.size <= self._answers.maxsize:
+                self._answers[key] = entry
 
     async def close(self) -> None:
         self._answers.clear()

@@ -9,7 +9,7 @@ import pytest
 
 from index.answers.answer import Answer, Answers
 from service.app import open_cache
-from service.engine.cache import CacheKey, MemoryCache, size_of
+from service.engine.cache import CacheKey, MemoryCache, cached
 from service.engine.redis_cache import shared_key
 from service.settings import Settings
 
@@ -53,7 +53,7 @@ def test_what_was_put_is_found_and_the_rest_is_not() -> None:
 
 def test_the_least_recently_used_goes_first() -> None:
     async def main() -> None:
-        cache = MemoryCache(size_of(A, answers("x")) + size_of(B, answers("y")), 60)
+        cache = MemoryCache(cached(A, answers("x")).size + cached(B, answers("y")).size, 60)
         await cache.put({A: answers("x"), B: answers("y")})
         await cache.get([A])
         await cache.put({C: answers("z")})
@@ -97,7 +97,7 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
                 one.model_copy(update={"id": f"de:{number}{place}", "metadata": copy.deepcopy(metadata)})
                 for place, one in enumerate(found)
             )
-            size += size_of(key, value)
+            size += cached(key, value).size
             await cache.put({key: value})
         return number
 
