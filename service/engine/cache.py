@@ -25,7 +25,7 @@ class CacheKey(NamedTuple):
 
 
 class CachedAnswers(NamedTuple):
-    """Answers as JSON, whose bytes can be counted as those of objects cannot; and what they take in memory."""
+    """Answers as JSON, whose bytes can be counted as objects' cannot; and what they take in memory."""
 
     document: bytes
     size: int
