@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 
 from rapidfuzz.distance import Levenshtein
@@ -12,6 +12,7 @@ from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contras
 from index.text.contrasts.lexicon import PERSON, WORDS_CACHED, YOU, known_languages, lexicon_of, said
 from index.text.normalisation import words_of
 from index.text.number_words import may_have_number, numbers_in
+from index.text.speakers import Speakers, speakers_of
 
 HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 MOST_ADDED = 2  # function words for each word of the other sentence, fewer than these
@@ -34,6 +35,8 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
         return None
     if _one_hearer(question, answer, language):
         asked = _as_addressed(asked, answered, language)
+    if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
+        asked = _as_of_one_sex(asked, answered, speakers)
     partners = _partners(asked, answered, language, same)
     taken = {place for place in partners if place is not None}
     alone = [word for place, word in enumerate(asked) if place not in taken]
@@ -68,16 +71,30 @@ def _one_hearer(question: str, answer: str, language: str) -> bool:
 
 def _as_addressed(asked: Sequence[str], answered: Sequence[str], language: str) -> list[str]:
     """The words asked, those that the other text says to the same hearer in another form in that form."""
-    found = []
-    for place, word in enumerate(asked):
-        others = {
-            word.removesuffix(one) + other
-            for first, *pair in lexicon_of(language).polite_forms
-            for one, other in (pair, pair[::-1])
-            if word.endswith(one) and not (first and place)
-        }
-        found.append(next(filter(others.__contains__, answered), word))
-    return found
+    forms = lexicon_of(language).polite_forms
+    return [
+        _in_form(word, answered, [pair for first, *pair in forms if not (first and place)])
+        for place, word in enumerate(asked)
+    ]
+
+
+def _as_of_one_sex(asked: Sequence[str], answered: Sequence[str], speakers: Speakers) -> list[str]:
+    """The words asked, those of a speaker or hearer in the form of the other text."""
+    return [
+        _in_form(word, answered, speakers.forms if not speakers.after or before in speakers.after else ())
+        for before, word in zip(["", *asked], asked, strict=False)
+    ]
+
+
+def _in_form(word: str, others: Sequence[str], forms: Iterable[Sequence[str]]) -> str:
+    """The first of some words that is a word with the other ending of a pair; else the word."""
+    found = {
+        word.removesuffix(one) + other
+        for pair in forms
+        for one, other in (pair, pair[::-1])
+        if word.endswith(one)
+    }
+    return next(filter(found.__contains__, others), word)
 
 
 def _count_of_numbers(text: str, language: str) -> int:
