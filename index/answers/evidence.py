@@ -32,7 +32,6 @@ from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.encoder.vectors import Vectors
 from index.text.normalisation import words_of
 from index.text.number_words import contradict
-from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
 
@@ -49,7 +48,7 @@ SYNONYM_COSINE = 0.45  # two words with at least this cosine mean the same
 
 @dataclass(frozen=True)
 class Asked:
-    """n questions in one language: cleaned `texts`, each once; these without tags, as they are encoded.
+    """n questions in one language: cleaned `texts`, each once; these as encoded, without tags (`bare`).
 
     `vectors` (n, d): unit vectors; `tokens`: of each; `words`: the lower-cased words of each.
     """
@@ -62,12 +61,12 @@ class Asked:
     words: Sequence[tuple[str, ...]]
 
     @classmethod
-    def encoded(cls, language: str, texts: Sequence[str], vectors: Vectors, tokens: Tokens) -> "Asked":
+    def encoded(
+        cls, language: str, texts: Sequence[str], bare: Sequence[str], vectors: Vectors, tokens: Tokens
+    ) -> "Asked":
         """Questions that have been encoded."""
-        bare = [without_tags(text) for text in texts]
-        return cls(
-            language, texts, bare, vectors, tokens, [words_of(text, language)[:WORDS_READ] for text in bare]
-        )
+        words = [words_of(text, language)[:WORDS_READ] for text in bare]
+        return cls(language, texts, bare, vectors, tokens, words)
 
     def of(self, texts: Sequence[str]) -> "Asked":
         """Some of these questions, by their texts."""

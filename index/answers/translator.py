@@ -237,7 +237,11 @@ class Translator:
         by_source: dict[str, list[str]] = {}
         for source, text in texts:
             by_source.setdefault(source, []).append(text)
-        every = [without_tags(text) for rows in by_source.values() for text in rows]
+        every = [
+            self.word_indexes[code].respelled(without_tags(text))
+            for code, rows in by_source.items()
+            for text in rows
+        ]
         with stage("tokenise"):
             tokens = Tokens.of(self.encoder.tokenizer.encode(every))
         with stage("encode"):
@@ -247,7 +251,7 @@ class Translator:
             end = begin + len(rows)
             own = tokens.take(np.arange(begin, end)).without(self.encoder.tokenizer.special)
             of_texts = self.encoder.as_taught(code, every[begin:end], vectors[begin:end])
-            asked[code] = Asked.encoded(code, rows, of_texts, own)
+            asked[code] = Asked.encoded(code, rows, every[begin:end], of_texts, own)
             begin = end
         return asked
 

@@ -19,6 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import clean
+from index.text.spelling import marks, respelled, spellings
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
 from index.vectors.vector_index import Rows, VectorIndex
@@ -109,6 +110,17 @@ class WordIndex:
 
     def __len__(self) -> int:
         return len(self._words)
+
+    def respelled(self, text: str) -> str:
+        """A text that was typed without any marks with those that words of this index have."""
+        if marks(text):
+            return text
+        return respelled(text, self.language, lambda word: word not in self._rows and self._typed.get(word))
+
+    @cached_property
+    def _typed(self) -> Mapping[str, str]:
+        """What is typed for words without their marks -> the most frequent of these."""
+        return spellings(self._words, self.language)
 
     @cached_property
     def learned(self) -> Mapping[str, int]:

@@ -31,6 +31,7 @@ from index.confidence.models import RIDGE, Confidence, Model, Models, calibratio
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.text.normalisation import words_of
+from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
@@ -315,7 +316,8 @@ def _with_words_of(index: WordIndex, texts: Sequence[str]) -> WordIndex:
 
 def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Asked:
     """Questions without tokens, which tell the kind of a text: that is fitted by itself (domain.py)."""
-    return Asked.encoded(language, texts, vectors, Tokens.of([[]] * len(texts)))
+    bare = [without_tags(text) for text in texts]
+    return Asked.encoded(language, texts, bare, vectors, Tokens.of([[]] * len(texts)))
 
 
 def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:

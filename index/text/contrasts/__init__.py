@@ -6,6 +6,7 @@ compared like those of one; those of one are also compared word by word (wording
 number_words.py.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from index.text.contrasts.contrast import ORDER, Contrast
@@ -20,11 +21,15 @@ from index.text.contrasts.lexicon import (
     WANT,
     Said,
     known_languages,
+    lexicon_of,
     said,
 )
 from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
+from index.text.normalisation import words_of
+from index.text.spelling import respelled, spellings
 
+ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -49,6 +54,8 @@ def contrasts(
     Of languages without a file only exchanges of longer words, places and forms are known, the marks of
     questions and statements, and what words say by their `meanings`.
     """
+    if source == target and source in known_languages():
+        question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
     asked, answered = (
@@ -79,6 +86,16 @@ def contrasts(
     if source == target and (other := other_words(question, answer, source, same)):
         found.append(other)
     return found
+
+
+def _spelled_as(text: str, other: str, language: str) -> str:
+    """A text with the marks of the words of another one that are typed there.
+
+    A mark on the last letter may make another form of a verb ("tome", "tomé"), but of words like "está".
+    """
+    function = lexicon_of(language).function
+    words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]
+    return respelled(text, language, spellings(words, language).get)
 
 
 def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool) -> bool:

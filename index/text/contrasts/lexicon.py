@@ -161,7 +161,7 @@ def lexicon_of(language: str) -> Lexicon:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
+    return "|".join(re.escape(word).replace(r"\*", r"\S*") for word in words)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:

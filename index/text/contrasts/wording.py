@@ -147,9 +147,9 @@ def _rearranged(
 def _inflected(one: str, other: str, language: str) -> bool:
     """Whether one word is another form of the other: it ends otherwise; what ends alike is misspelled.
 
-    That something is going on ("drinks", "is drinking") is no other form.
+    That something is going on ("drinks", "is drinking") is no other form, and "you're" is two words.
     """
-    if language == "en" and one.endswith("ing") != other.endswith("ing"):
+    if language == "en" and (one.endswith("ing") != other.endswith("ing") or "'" in one + other):
         return False
     longer = one != other and (one.startswith(other) or other.startswith(one))
     return (longer or one[-1] != other[-1]) and _same_stem(one, other, language)

@@ -1,0 +1,80 @@
+"""Words typed without their marks are read with them; what is typed with marks stays as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.text.contrasts import contrasts
+from index.text.normalisation import clean
+from index.text.spelling import marks, respelled, spellings, typed_forms
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "typed", "meant"),
+    [
+        ("cs", ["dobré", "ráno"], "Dobre rano!", "Dobré ráno!"),
+        ("tr", ["günaydın"], "gunaydin", "günaydın"),
+        ("de", ["für", "fuß"], "fuer den Fuss", "für den Fuß"),
+        ("de", ["schön"], "schon", "schön"),
+        ("pl", ["łódź"], "Lodz", "Łódź"),
+        ("ar", ["لغة", "أي"], "اي لغه", "أي لغة"),
+        ("ar", ["متأكدة"], "متأكده", "متأكدة"),
+        ("hi", ["हूँ"], "हूं", "हूँ"),
+        ("pt", ["avó"], "avô", "avô"),
+        ("uk", ["мої"], "мои", "мои"),
+        ("en", ["café"], "cafeteria", "cafeteria"),
+    ],
+)
+def test_marks_that_were_not_typed_are_added(code: str, words: list[str], typed: str, meant: str) -> None:
+    assert respelled(typed, code, spellings(words, code).get) == meant
+
+
+WORDS = st.text("aeiouáéíóúýčřšžñçäöüßıłأإةىابتل", min_size=1, max_size=8).map(clean)
+
+
+@given(st.lists(WORDS, min_size=1, unique=True), st.sampled_from(["cs", "de", "tr", "ar"]))
+def test_a_word_is_found_by_each_way_to_type_it(words: list[str], code: str) -> None:
+    found = spellings(words, code)
+    for word in words:
+        for typed in typed_forms(word, code):
+            assert marks(typed) < marks(word)
+            assert typed in typed_forms(found[typed], code)
+
+
+@given(st.text(max_size=60).map(clean), st.sampled_from(["cs", "de", "tr", "ar"]))
+def test_nothing_else_of_a_text_changes(text: str, code: str) -> None:
+    assert respelled(text, code, lambda _: None) == text
+    assert respelled(text, code, spellings(["žluťoučký"], code).get).lower().replace(
+        "žluťoučký", "zlutoucky"
+    ) == text.lower().replace("žluťoučký", "zlutoucky")
+
+
+@pytest.mark.parametrize(
+    ("code", "typed", "meant"),
+    [
+        ("es", "¿Que idioma habla usted?", "¿Qué idioma habla usted?"),
+        ("pt", "O interprete ainda nao chegou.", "O intérprete ainda não chegou."),
+        ("cs", "Tlumocnik je na ceste.", "Tlumočník je na cestě."),
+        ("tr", "Yavas konusacagim.", "Yavaş konuşacağım."),
+        ("de", "Sie muessen nicht lange warten.", "Sie müssen nicht lange warten."),
+        ("ar", "هل تتحدث الانجليزيه قليلا؟", "هل تتحدث الإنجليزية قليلا؟"),
+    ],
+)
+def test_what_is_typed_without_marks_is_no_contrast(code: str, typed: str, meant: str) -> None:
+    assert contrasts(typed, code, meant, code) == contrasts(meant, code, typed, code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "answer"),
+    [
+        ("es", "Tomo la pastilla.", "Tomó la pastilla."),
+        ("es", "Tome la pastilla.", "Tomé la pastilla."),
+        ("pt", "Nao estou gravida.", "Estou grávida."),
+        ("pt", "Minha avó está doente.", "Meu avô está doente."),
+        ("tr", "Hamile degilim.", "Hamileyim."),
+        ("ar", "انا لست حامل.", "أنا حامل."),
+    ],
+)
+def test_marks_that_make_another_word_are_a_contrast(code: str, question: str, answer: str) -> None:
+    assert contrasts(question, code, answer, code)
+    assert contrasts(answer, code, question, code)
