@@ -23,6 +23,7 @@ from index.text.contrasts.lexicon import (
     known_languages,
     lexicon_of,
     said,
+    ungreeted,
 )
 from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
@@ -55,6 +56,7 @@ def contrasts(
     questions and statements, and what words say by their `meanings`.
     """
     if source == target and source in known_languages():
+        question, answer = ungreeted(question, source), ungreeted(answer, source)
         question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
