@@ -37,6 +37,12 @@ def tool(name: str) -> str:
     return found
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """What coroutines run in that are tests."""
+    return "asyncio"
+
+
 ClientFactory = Callable[..., TestClient]
 
 
