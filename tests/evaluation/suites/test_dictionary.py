@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,11 @@ from index.errors import DataError, UnknownLanguageError, UsageError
 from passepartout import run
 from tests.bundles import lexicon
 from tests.evaluation.measures.test_recall import units
-
-
-def write(path: Path, rows: Sequence[tuple[str, str]]) -> Path:
-    path.write_text("".join(f"{x}\t{y}\n" for x, y in rows), "utf-8")
-    return path
+from tests.files import tsv
 
 
 def test_entries_are_folded_and_taken_once(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.tsv", [("Dog", "HUND"), ("dog", "hund"), ("ice  cream", "eis")])
+    path = tsv(tmp_path / "d.tsv", [("Dog", "HUND"), ("dog", "hund"), ("ice  cream", "eis")])
     assert read_dictionary(f"en:de={path}") == Dictionary("en", "de", [("dog", "hund"), ("ice cream", "eis")])
 
 
@@ -51,7 +46,7 @@ def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
 
 def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path) -> None:
     pairs = [(concept["en"], concept["zh"]) for concept in lexicon()]
-    path = write(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
+    path = tsv(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
     (table,) = dictionary_translation(
         TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:zh={path}")]
     )
@@ -63,7 +58,7 @@ def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path)
 
 
 def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> None:
-    path = write(tmp_path / "d.tsv", [("dog", "chien")])
+    path = tsv(tmp_path / "d.tsv", [("dog", "chien")])
     with pytest.raises(UnknownLanguageError, match="no words of 'fr'"):
         dictionary_translation(
             TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:fr={path}")]
@@ -71,7 +66,7 @@ def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> 
 
 
 def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
+    path = tsv(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
     options = ["--encoder", str(bundle.folder), "--out", str(tmp_path / "out")]
     options += ["--dictionary", f"en:de={path}"]
     assert run(["evaluate", "words", *options]) == 0

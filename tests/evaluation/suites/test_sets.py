@@ -13,19 +13,14 @@ from evaluation.suites.sets import (
     read_split,
 )
 from index.errors import DataError
-
-
-def write(path: Path, *lines: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+from tests.files import write_lines
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for language in ("en", "de", "zh-Hant"):
-        write(tmp_path / f"{language}.txt", f"  one {language} ", f"two\u2028lines {language}")
-    write(tmp_path / "images.txt", "1.jpg", "2.jpg")
+        write_lines(tmp_path / f"{language}.txt", [f"  one {language} ", f"two\u2028lines {language}"])
+    write_lines(tmp_path / "images.txt", ["1.jpg", "2.jpg"])
     return tmp_path
 
 
@@ -48,20 +43,20 @@ def test_lines_are_stripped_and_only_line_feeds_end_them(folder: Path) -> None:
 
 
 def test_files_of_different_lengths_are_refused(folder: Path) -> None:
-    write(folder / "de.txt", "eins")
+    write_lines(folder / "de.txt", ["eins"])
     with pytest.raises(DataError, match=r"differ in lines \(en 2, de 1\)"):
         read_aligned(folder, ["en", "de"])
 
 
 def test_an_empty_line_is_refused_by_its_number(folder: Path) -> None:
-    write(folder / "de.txt", "eins", "  ", "drei")
+    write_lines(folder / "de.txt", ["eins", "  ", "drei"])
     with pytest.raises(DataError, match=r"de\.txt line 2 is empty"):
         read_aligned(folder, ["en", "de"])
 
 
 def test_too_many_lines_are_refused(folder: Path) -> None:
     for language in ("en", "de"):
-        write(folder / f"{language}.txt", *["line"] * (MAX_LINES + 1))
+        write_lines(folder / f"{language}.txt", ["line"] * (MAX_LINES + 1))
     with pytest.raises(DataError, match="5001 lines, 5000 at most"):
         read_aligned(folder, ["en", "de"])
 
@@ -75,12 +70,12 @@ def test_what_is_not_text_is_refused(folder: Path) -> None:
 
 
 def test_captions_and_splits(tmp_path: Path) -> None:
-    path = write(tmp_path / "en.tsv", "1.jpg\tA dog.\thuman", "1.jpg\tA brown dog.\tmachine")
+    path = write_lines(tmp_path / "en.tsv", ["1.jpg\tA dog.\thuman", "1.jpg\tA brown dog.\tmachine"])
     assert read_captions(path) == [
         Caption("1.jpg", "A dog.", "human"),
         Caption("1.jpg", "A brown dog.", "machine"),
     ]
-    splits = write(tmp_path / "splits.tsv", "1.jpg\ttrain", "2.jpg\ttest", "3.jpg\ttest")
+    splits = write_lines(tmp_path / "splits.tsv", ["1.jpg\ttrain", "2.jpg\ttest", "3.jpg\ttest"])
     assert read_split(splits, "test") == {"2.jpg", "3.jpg"}
     with pytest.raises(DataError, match="no image is in split 'dev'"):
         read_split(splits, "dev")
@@ -88,7 +83,7 @@ def test_captions_and_splits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["1.jpg\tA dog.", "1.jpg\tA dog.\thuman\t", "1.jpg\t\thuman", ""])
 def test_a_malformed_caption_is_refused_by_its_line(tmp_path: Path, line: str) -> None:
-    path = write(tmp_path / "en.tsv", "1.jpg\tA dog.\thuman", line, "2.jpg\tA cat.\thuman")
+    path = write_lines(tmp_path / "en.tsv", ["1.jpg\tA dog.\thuman", line, "2.jpg\tA cat.\thuman"])
     with pytest.raises(
         DataError, match=r"en\.tsv line 2: . columns, give image TAB caption TAB how it was made"
     ):

@@ -9,6 +9,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import LANGUAGES, make_corpus, sentences
 from tests.evaluation.measures.test_scores import naive
+from tests.files import write_picture_set
 
 
 @pytest.fixture(scope="module")
@@ -16,18 +17,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A test set as it lies in the data; de and pt have translations for the even pictures of split test."""
     folder = tmp_path_factory.mktemp("data")
     make_corpus(folder / "benchmark" / "multi30k_test_2016", count=80)
-    captions = folder / "photos" / "captions"
-    captions.mkdir(parents=True)
     names = [f"{i}.jpg" for i in range(300)]
-    splits = [f"{name}\t{'test' if i < 250 else 'train'}\n" for i, name in enumerate(names)]
-    (folder / "photos" / "splits.tsv").write_text("".join(splits), "utf-8")
+    captions = {}
     for language in LANGUAGES:
-        lines = []
+        captions[language] = rows = list[tuple[str, str, str]]()
         for i, (name, text) in enumerate(zip(names, sentences(language)[::4], strict=False)):
-            lines.append(f"{name}\t{text}\thuman\n")
+            rows.append((name, text, "human"))
             if language in ("de", "pt") and i % 2 == 0:
-                lines.append(f"{name}\t{text} {text}\t{TRANSLATION_KIND}\n")
-        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+                rows.append((name, f"{text} {text}", TRANSLATION_KIND))
+    splits = {name: "test" if i < 250 else "train" for i, name in enumerate(names)}
+    write_picture_set(folder / "photos", splits, captions)
     return folder
 
 
@@ -93,14 +92,11 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
 
 
 def test_english_captions_of_a_picture_find_each_other(encoder: TextEncoder, tmp_path: Path) -> None:
-    captions = tmp_path / "photos" / "captions"
-    captions.mkdir(parents=True)
-    (tmp_path / "photos" / "splits.tsv").write_text("".join(f"{i}.jpg\ttest\n" for i in range(21)), "utf-8")
     texts = sentences("en")[:105]
-    for language in ("en", "de"):
-        # The last picture has four.
-        lines = [f"{i // 5}.jpg\t{text}\thuman\n" for i, text in enumerate(texts[:104])]
-        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    # The last picture has four.
+    rows = [(f"{i // 5}.jpg", text, "human") for i, text in enumerate(texts[:104])]
+    splits = {f"{i}.jpg": "test" for i in range(21)}
+    write_picture_set(tmp_path / "photos", splits, {"en": rows, "de": rows})
     table = photos(encoder, tmp_path, ["en", "de"])[-1]
     assert (table.name, table.n, len(table.pairs)) == ("photos, paraphrases", 20, 20)
     expected = naive(encoder.encode(texts[1:100:5]), encoder.encode(texts[3:100:5]))

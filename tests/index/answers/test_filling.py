@@ -10,12 +10,12 @@ from lxml import etree
 
 from index.answers.filling import Summary, translate_file
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.formats.registry import Source, open_document, read
 from index.storage.options import Cleaning
 from passepartout import run
+from tests.files import index_of_table
 
 PAIRS = {
     "Delete file": "Datei löschen",
@@ -30,11 +30,8 @@ EXACT, NEARLY, UNKNOWN = "Delete file", "Press <b>Enter</b> to continue.", "Some
 
 @pytest.fixture(scope="module")
 def memory(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("documents")
-    rows = "".join(f"{source}\t{target}\n" for source, target in PAIRS.items())
-    (folder / "ui.tsv").write_text(f"en\tde\n{rows}", "utf-8")
-    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
-    return folder / "index"
+    path, rows = tmp_path_factory.mktemp("documents") / "ui.tsv", [("en", "de"), *PAIRS.items()]
+    return index_of_table(bundle, path, rows, cleaning=Cleaning(("language",)))
 
 
 @pytest.fixture(scope="module")

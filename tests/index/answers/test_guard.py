@@ -11,9 +11,9 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
 from index.encoder.bundle import open_bundle
-from index.formats.registry import Source
 from index.storage.options import Cleaning
 from index.text.contrasts.contrast import Contrast
+from tests.files import index_of_table, write_lines
 
 PHRASES = {
     "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",
@@ -52,15 +52,15 @@ BUNDLE = Path(__file__).parents[3] / "models" / "open"
 def translators(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
     """An index of the phrases that knows which translate which, and one that does not."""
     folder = tmp_path_factory.mktemp("guard")
-    table = folder / "aligned.tsv"
-    table.write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in PHRASES.items()), "utf-8")
-    plain = {"en": folder / "en.txt", "de": folder / "de.txt"}
-    plain["en"].write_text("\n".join(PHRASES) + "\n", "utf-8")
-    plain["de"].write_text("\n".join(PHRASES.values()) + "\n", "utf-8")
+    plain = {
+        "en": write_lines(folder / "en.txt", PHRASES),
+        "de": write_lines(folder / "de.txt", PHRASES.values()),
+    }
     bundle, cleaning = open_bundle(BUNDLE), Cleaning(("language", "near"))
-    build_index(bundle, [Source(table)], folder / "aligned", cleaning=cleaning)
+    path = folder / "aligned" / "aligned.tsv"
+    aligned = index_of_table(bundle, path, [("en", "de"), *PHRASES.items()], cleaning=cleaning)
     build_index(bundle, plain, folder / "plain", cleaning=cleaning)
-    return [Translator.open(folder / name) for name in ("aligned", "plain")]
+    return [Translator.open(index) for index in (aligned, folder / "plain")]
 
 
 def answer_of(translator: Translator, question: str, right: str) -> Answer:

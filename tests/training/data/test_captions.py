@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import DataError
+from tests.files import write_picture_set
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.settings import DataSettings
 
@@ -15,13 +16,7 @@ NAMES = [f"p{number:02}.jpg" for number in range(20)]
 
 def write(folder: Path, captions: dict[str, list[Row]], splits: dict[str, str] | None = None) -> Path:
     """A data folder with captions and splits, without pictures."""
-    photos = folder / "photos"
-    (photos / "captions").mkdir(parents=True)
-    for language, rows in captions.items():
-        lines = ["\t".join(row) + "\n" for row in rows]
-        (photos / "captions" / f"{language}.tsv").write_text("".join(lines), "utf-8")
-    splits = splits or dict.fromkeys(NAMES, "train")
-    (photos / "splits.tsv").write_text("".join(f"{name}\t{split}\n" for name, split in splits.items()))
+    write_picture_set(folder / "photos", splits or dict.fromkeys(NAMES, "train"), captions)
     return folder
 
 

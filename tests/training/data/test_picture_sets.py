@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import DataError
+from tests.files import write_picture_set
 from training.data.captions import Caption, CaptionedPictures, load_split
 from training.data.picture_sets import epoch_shares, move_onto_first_set, read_members, set_of
 from training.data.sampler import PictureSampler
@@ -17,13 +18,12 @@ from training.data.settings import DataSettings
 
 def write_set(data: Path, name: str, captions: dict[str, list[str]], pictures: int = 12) -> None:
     """A set whose pictures 0.jpg, 1.jpg, ... have each caption of a language."""
-    folder = data / name
-    (folder / "captions").mkdir(parents=True)
     files = [f"{number}.jpg" for number in range(pictures)]
-    (folder / "splits.tsv").write_text("".join(f"{file}\ttrain\n" for file in files), "utf-8")
-    for language, texts in captions.items():
-        rows = [f"{file}\t{text}\thuman\n" for file in files for text in texts]
-        (folder / "captions" / f"{language}.tsv").write_text("".join(rows), "utf-8")
+    rows = {
+        language: [(file, text, "human") for file in files for text in texts]
+        for language, texts in captions.items()
+    }
+    write_picture_set(data / name, dict.fromkeys(files, "train"), rows)
 
 
 def settings(*languages: str, **more: object) -> DataSettings:

@@ -13,6 +13,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
+from tests.files import write_lines
 from tests.training.tiny import recipe
 from training.encoders.tiny import write_tiny_xlmr
 from training.export.bundle import export_run
@@ -91,9 +92,7 @@ def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
     texts = read_aligned(encoders / "benchmark" / "synthetic_test", ["en", "de"])
     sources = []
     for code, lines in texts.items():
-        file = tmp_path / f"{code}.txt"
-        file.write_text("".join(f"{line}\n" for line in lines[:40]), "utf-8")
-        sources.append(Source(file, code, None))
+        sources.append(Source(write_lines(tmp_path / f"{code}.txt", lines[:40]), code, None))
     build_index(bundle, sources, tmp_path / "index")
     (answers,) = Translator.open(tmp_path / "index").sentences([texts["en"][0]], "en", "de", 3)
     assert {answer.text for answer in answers} <= set(texts["de"][:40])

@@ -1,0 +1,41 @@
+"""Files that many tests write: lines, tables, picture sets, and an index of a table."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> Path:
+    """Its folder too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+def tsv(path: Path, rows: Iterable[Sequence[str]]) -> Path:
+    return write_lines(path, map("\t".join, rows))
+
+
+def jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    return write_lines(path, map(json.dumps, rows))
+
+
+def write_picture_set(
+    folder: Path, splits: Mapping[str, str], captions: Mapping[str, Iterable[Sequence[str]]]
+) -> None:
+    """A set without its pictures: each one's split, and for each language rows of picture, caption, kind."""
+    tsv(folder / "splits.tsv", splits.items())
+    for language, rows in captions.items():
+        tsv(folder / "captions" / f"{language}.tsv", rows)
+
+
+def index_of_table(bundle: Bundle, path: Path, rows: Iterable[Sequence[str]], **options: Any) -> Path:  # noqa: ANN401
+    """An index beside this file, which gets these rows, the first of them the languages."""
+    index = path.with_name("index")
+    build_index(bundle, [Source(tsv(path, rows))], index, **options)
+    return index
