@@ -13,8 +13,7 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, UnknownLanguageError, UsageError
 from passepartout import run
-from tests.bundles import lexicon
-from tests.evaluation.measures.test_recall import units
+from tests.bundles import lexicon, unit_rows
 from tests.files import tsv
 
 
@@ -39,7 +38,7 @@ def test_a_file_that_is_no_dictionary_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
-    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0))
+    vocabulary = Vocabulary(["a", "b"], unit_rows(0, 2, 6))
     score = score_dictionary(Dictionary("x", "y", [("p", "q")]), {"x": vocabulary, "y": vocabulary})
     assert (score.n, score.measures) == (0, {"coverage": 0.0})
 
