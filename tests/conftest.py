@@ -2,7 +2,8 @@
 
 import gc
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import hypothesis
 import pytest
 
 from index.encoder.bundle import Bundle
+from passepartout import run
 from tests.milvus_server import MilvusServer
 
 if TYPE_CHECKING:
@@ -59,6 +61,26 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
         yield
+
+
+Fails = Callable[..., str]
+
+
+@pytest.fixture
+def fails(capsys: pytest.CaptureFixture[str]) -> Fails:
+    """A command ends with this code and says why in one line, after its usage or progress: that line."""
+
+    def command(*words: object, code: int = 2) -> str:
+        capsys.readouterr()
+        assert run([str(word) for word in words]) == code
+        out, err = capsys.readouterr()
+        *before, line = err.splitlines()
+        usage = [text for text in before if not re.search(r"\d+/\d+ ", text)]
+        assert line.startswith("Error: " if usage else "passepartout: ")
+        assert out == ""
+        return line
+
+    return command
 
 
 @pytest.fixture(scope="session")

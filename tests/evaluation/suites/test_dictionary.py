@@ -14,6 +14,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, UnknownLanguageError, UsageError
 from passepartout import run
 from tests.bundles import lexicon, unit_rows
+from tests.conftest import Fails
 from tests.files import tsv
 
 
@@ -64,7 +65,7 @@ def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> 
         )
 
 
-def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_through_the_front_door(bundle: Bundle, tmp_path: Path, fails: Fails) -> None:
     path = tsv(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
     options = ["--encoder", str(bundle.folder), "--out", str(tmp_path / "out")]
     options += ["--dictionary", f"en:de={path}"]
@@ -72,10 +73,6 @@ def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.C
     markdown = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert f"--dictionary en:de={path}" in markdown
     assert "| from → to | queries | CSLS P@1 | CSLS P@10 | coverage |" in markdown
-    assert run(["evaluate", "multi30k", *options]) == 2
-    assert run(["evaluate", "words", *options[:4]]) == 2
-    errors = capsys.readouterr().err.splitlines()[-2:]
-    assert errors == [
-        "passepartout: --dictionary is for the suite words, not for multi30k: leave it out",
-        "passepartout: the suite words needs --dictionary",
-    ]
+    line = fails("evaluate", "multi30k", *options)
+    assert line == "passepartout: --dictionary is for the suite words, not for multi30k: leave it out"
+    assert fails("evaluate", "words", *options[:4]) == "passepartout: the suite words needs --dictionary"
