@@ -1,9 +1,7 @@
 """Rounds of mining in a real run: what is mined, kept, resumed and learned."""
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from safetensors.numpy import load_file as load_pairs
 from safetensors.torch import load_file
 
 from index.errors import DamagedError, RecipeError
+from tests.training.loop.test_training_loop import entries
 from tests.training.tiny import BAG, recipe, train_until
 from training.data.synthetic import TEXT_SET
 from training.encoders.stored import TABLE
@@ -47,10 +46,6 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A finished run that mined. Not to be changed."""
     folder = tmp_path_factory.mktemp("rounds")
     return train(mining(folder), data, folder / "run")
-
-
-def entries(run: Run) -> list[dict[str, Any]]:
-    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
 
 
 def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> None:
