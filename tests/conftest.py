@@ -15,12 +15,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import hypothesis
 import pytest
 
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import Bundle, open_bundle
 from passepartout import run
 from tests.milvus_server import MilvusServer
 
 if TYPE_CHECKING:
     from index.answers.translator import Translator
+    from index.encoder.text_encoder import TextEncoder
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -89,6 +90,14 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     from tests.bundles import make_bundle
 
     return make_bundle(tmp_path_factory.mktemp("bundle") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def open_encoder() -> "TextEncoder":
+    """The encoder that is shipped at models/open."""
+    from index.encoder.text_encoder import TextEncoder
+
+    return TextEncoder(open_bundle(Path(__file__).parents[1] / "models" / "open"))
 
 
 @pytest.fixture(scope="session")

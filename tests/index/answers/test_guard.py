@@ -1,7 +1,6 @@
 """The guard: what says something else than the question is near at best, with the words marked."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from index.answers.guard import with_contrasts
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
-from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.storage.options import Cleaning
 from index.text.contrasts.contrast import Contrast
 from tests.files import index_of_table, write_lines
@@ -45,18 +44,19 @@ OTHER_WORDS = {
     "Give the baby some tea.": "Give the baby some tea with honey.",
     "Press the red button twice.": "Press the button twice.",
 }
-BUNDLE = Path(__file__).parents[3] / "models" / "open"
 
 
 @pytest.fixture(scope="module")
-def translators(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
+def translators(
+    open_encoder: TextEncoder, few_probes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Sequence[Translator]:
     """An index of the phrases that knows which translate which, and one that does not."""
     folder = tmp_path_factory.mktemp("guard")
     plain = {
         "en": write_lines(folder / "en.txt", PHRASES),
         "de": write_lines(folder / "de.txt", PHRASES.values()),
     }
-    bundle, cleaning = open_bundle(BUNDLE), Cleaning(("language", "near"))
+    bundle, cleaning = open_encoder.bundle, Cleaning(("language", "near"))
     path = folder / "aligned" / "aligned.tsv"
     aligned = index_of_table(bundle, path, [("en", "de"), *PHRASES.items()], cleaning=cleaning)
     build_index(bundle, plain, folder / "plain", cleaning=cleaning)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.text.contrasts import contrasts, lexicon
 from index.text.contrasts.lexicon import AFFIRMATIVE, POLITE, POLITE_FORMS, known_languages, said
@@ -360,11 +359,14 @@ MOST_FALSE_BY_WORDS = 0.03
 
 
 @pytest.mark.parametrize("language", ["it", "nl", "pl", "ro", "ru", "fa", "ur", "vi", "ja", "ko"])
-def test_what_words_mean_hardly_ever_makes_translations_contrast(language: str) -> None:
-    encoder = TextEncoder(open_bundle(EVERYDAY.parents[1] / "models" / "open"))
+def test_what_words_mean_hardly_ever_makes_translations_contrast(
+    language: str, open_encoder: TextEncoder
+) -> None:
     columns = PHRASES[0].split("\t")
     rows = [dict(zip(columns, line.split("\t"), strict=True)) for line in PHRASES[1:]]
-    found = [contrasts(row[language], language, row["en"], "en", meanings=encoder.meanings) for row in rows]
+    found = [
+        contrasts(row[language], language, row["en"], "en", meanings=open_encoder.meanings) for row in rows
+    ]
     assert sum(
         any(contrast.axis != "mood" for contrast in row) for row in found
     ) <= MOST_FALSE_BY_WORDS * len(rows)
