@@ -33,6 +33,8 @@ def test_missing_languages_are_refused(folder: Path) -> None:
         available(folder, ".txt", {"en", "pt"})
     with pytest.raises(DataError, match="is not a folder"):
         available(folder / "nowhere", ".txt", {"en"})
+    with pytest.raises(DataError, match=r"pt\.txt cannot be read \(No such file or directory\)"):
+        read_aligned(folder, ["pt"])
 
 
 def test_lines_are_stripped_and_only_line_feeds_end_them(folder: Path) -> None:
@@ -42,15 +44,17 @@ def test_lines_are_stripped_and_only_line_feeds_end_them(folder: Path) -> None:
     }
 
 
-def test_files_of_different_lengths_are_refused(folder: Path) -> None:
-    write_lines(folder / "de.txt", ["eins"])
-    with pytest.raises(DataError, match=r"differ in lines \(en 2, de 1\)"):
-        read_aligned(folder, ["en", "de"])
-
-
-def test_an_empty_line_is_refused_by_its_number(folder: Path) -> None:
-    write_lines(folder / "de.txt", ["eins", "  ", "drei"])
-    with pytest.raises(DataError, match=r"de\.txt line 2 is empty"):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"eins\n", r"differ in lines \(en 2, de 1\)"),
+        (b"eins\n  \ndrei\n", r"de\.txt line 2 is empty"),
+        (b"ok\n\xff\xfe\n", r"de\.txt is not UTF-8 \(byte 3\)"),
+    ],
+)
+def test_a_file_that_cannot_be_aligned_is_refused(folder: Path, content: bytes, said: str) -> None:
+    (folder / "de.txt").write_bytes(content)
+    with pytest.raises(DataError, match=said):
         read_aligned(folder, ["en", "de"])
 
 
@@ -59,14 +63,6 @@ def test_too_many_lines_are_refused(folder: Path) -> None:
         write_lines(folder / f"{language}.txt", ["line"] * (MAX_LINES + 1))
     with pytest.raises(DataError, match="5001 lines, 5000 at most"):
         read_aligned(folder, ["en", "de"])
-
-
-def test_what_is_not_text_is_refused(folder: Path) -> None:
-    (folder / "de.txt").write_bytes(b"ok\n\xff\xfe\n")
-    with pytest.raises(DataError, match=r"de\.txt is not UTF-8 \(byte 3\)"):
-        read_aligned(folder, ["en", "de"])
-    with pytest.raises(DataError, match=r"pt\.txt cannot be read \(No such file or directory\)"):
-        read_aligned(folder, ["pt"])
 
 
 def test_captions_and_splits(tmp_path: Path) -> None:
