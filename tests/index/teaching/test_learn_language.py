@@ -8,11 +8,11 @@ import pytest
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import PROBE_FOLDER
-from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle, staging_folder
+from index.encoder.bundle import PICTURES, Bundle, open_bundle
 from index.encoder.pictures import Pictures, packed
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run
-from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
+from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, republished, sentences
 from tests.conftest import Fails
 
 KNOWN = tuple(code for code in LANGUAGES if code != "pt")
@@ -28,9 +28,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     assert drawn is not None
     names = [*drawn.names, *(f"scenes/{number}.jpg" for number in range(len(scenes)))]
     vectors = np.concatenate([drawn.vectors, TextEncoder(plain).encode(scenes, language="en")])
-    staging = staging_folder(folder / "tiny", plain.folder)
-    (staging / PICTURES).write_bytes(packed(names, vectors))
-    return publish_bundle(staging, folder / "tiny", plain.manifest)
+    return republished(plain, folder, PICTURES, packed(names, vectors))
 
 
 @pytest.fixture(scope="module")
