@@ -1,4 +1,4 @@
-"""Files that many tests write: lines, tables, picture sets, and an index of a table."""
+"""Files that many tests write: lines, tables, picture sets, an index of a table; what an index holds."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,8 @@ from typing import Any
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
+from index.storage.tables import SENTENCE_COLUMNS, read_table
+from index.storage.versions import open_version
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
@@ -39,3 +41,14 @@ def index_of_table(bundle: Bundle, path: Path, rows: Iterable[Sequence[str]], **
     index = path.with_name("index")
     build_index(bundle, [Source(tsv(path, rows))], index, **options)
     return index
+
+
+def texts(index: Path) -> dict[str, str]:
+    """Id -> text of the version served."""
+    folder, manifest = open_version(index)
+    found = {}
+    for code, entry in manifest.languages.items():
+        table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
+        found |= dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
+        assert entry.lines == entry.sentences + sum(entry.dropped.values())
+    return found

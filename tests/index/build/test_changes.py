@@ -45,7 +45,7 @@ from tests.bundles import make_corpus, sentences
 from tests.conftest import Fails
 from tests.damage import flip_middle, longest_file
 from tests.dying import never, run_apart
-from tests.files import jsonl
+from tests.files import jsonl, texts
 
 ENGLISH, GERMAN = sentences("en"), sentences("de")
 Capture = pytest.CaptureFixture[str]
@@ -65,17 +65,6 @@ def made(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def index(made: Path, tmp_path: Path) -> Path:
     shutil.copytree(made, tmp_path / "index")
     return tmp_path / "index"
-
-
-def texts(index: Path) -> dict[str, str]:
-    """Id -> text of the version served."""
-    folder, manifest = open_version(index)
-    found = {}
-    for code, entry in manifest.languages.items():
-        table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
-        found |= dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
-        assert entry.lines == entry.sentences + sum(entry.dropped.values())
-    return found
 
 
 FACTORY = "PQ16x4fs,RFlat"

@@ -19,6 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import SENTENCE_COLUMNS, read_table, write_table
 from index.storage.versions import VERSIONS, current, next_version, publish, serve
+from tests.damage import flip_middle
 from tests.service.server import serving
 from tests.waiting import until
 
@@ -201,10 +202,7 @@ def damaged(index: Path) -> str:
     bad = next_version(index)
     folder = index / VERSIONS / bad
     shutil.copytree(index / VERSIONS / current(index), folder)
-    path = folder / "de.faiss"
-    values = bytearray(path.read_bytes())
-    values[len(values) // 2] ^= 1
-    path.write_bytes(values)
+    flip_middle(folder / "de.faiss")
     return bad
 
 
