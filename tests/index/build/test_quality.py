@@ -46,11 +46,6 @@ def manifest(index: Path) -> IndexManifest:
     return open_version(index)[1]
 
 
-def opened(index: Path) -> Indexes:
-    translator = Translator.open(index)
-    return Indexes(translator.sentence_indexes, translator.word_indexes)
-
-
 def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> None:
     assert set(manifest.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
     for entry in manifest.quality.values():
@@ -141,4 +136,6 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     assert manifest.quality == {}
     assert manifest.confidence.source == "encoder"
     encoder = TextEncoder(open_index_encoder(*open_version(index_dir)))
-    assert calibrate(opened(index_dir), encoder, {}) == (None, {})
+    translator = Translator.open(index_dir)
+    indexes = Indexes(translator.sentence_indexes, translator.word_indexes)
+    assert calibrate(indexes, encoder, {}) == (None, {})
