@@ -1,6 +1,8 @@
 """Files that many tests write: lines, tables, picture sets, an index of a table; what an index holds."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,15 @@ def write_picture_set(
     tsv(folder / "splits.tsv", splits.items())
     for language, rows in captions.items():
         tsv(folder / "captions" / f"{language}.tsv", rows)
+
+
+def zipped(*parts: tuple[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A packed file of parts with names and contents."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as packed:
+        for part in parts:
+            packed.writestr(*part)
+    return file.getvalue()
 
 
 def index_of_table(bundle: Bundle, path: Path, rows: Iterable[Sequence[str]], **options: Any) -> Path:  # noqa: ANN401

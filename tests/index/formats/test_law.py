@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from index.errors import CorpusError
 from index.formats.document import Filling
 from index.formats.registry import DOCUMENT_EXTENSIONS, Source, open_document, read
+from tests.files import zipped
 
 PO = """\
 # title, with a form feed \f
@@ -304,10 +305,8 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     <c r="C1" t="inlineStr"><is><t>de</t></is></c></row>
     <row r="3"><c r="A3" t="s"><v>1</v></c><c r="B3"><v>7</v></c>
     <c r="C3" t="inlineStr"><is><t>Ein Hund</t></is></c></row></sheetData></worksheet>"""
-    parts = {"xl/sharedStrings.xml": "<sst><si><t>en</t></si><si><t>A dog</t></si></sst>"}
-    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as file:
-        for name, part in (parts | {"xl/worksheets/sheet1.xml": rows}).items():
-            file.writestr(name, part)
+    shared = ("xl/sharedStrings.xml", "<sst><si><t>en</t></si><si><t>A dog</t></si></sst>")
+    (tmp_path / "x.xlsx").write_bytes(zipped(shared, ("xl/worksheets/sheet1.xml", rows)))
     one, two = read(Source(tmp_path / "x.xlsx"))
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
