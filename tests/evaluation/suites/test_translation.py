@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import LANGUAGES, make_corpus, sentences
 from tests.evaluation.measures.test_scores import naive
-from tests.files import write_picture_set
+from tests.files import write_lines, write_picture_set
 
 
 @pytest.fixture(scope="module")
@@ -57,29 +58,30 @@ def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: P
     assert (english.name, english.languages) == ("photos, with English", ("ar", "en", "de", "pt", "zh"))
 
 
-def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:
+def with_lines(data: Path, folder: Path, language: str, lines: slice) -> Path:
+    """A copy of the data that has these lines alone of a language's captions."""
+    copy = shutil.copytree(data, folder / "data")
+    path = copy / "photos" / "captions" / f"{language}.tsv"
+    write_lines(path, path.read_text("utf-8").splitlines()[lines])
+    return copy
+
+
+def test_the_pool_takes_captions_of_pictures_in_split_test_alone(
+    encoder: TextEncoder, data: Path, tmp_path: Path
+) -> None:
     """Fewer than 200 are all taken; one language's captions of other pictures leave those pictures out."""
-    path = data / "photos" / "captions" / "en.tsv"
-    whole = path.read_text("utf-8")
-    path.write_text("".join(line + "\n" for line in whole.splitlines()[200:]), "utf-8")
-    try:
-        pool, _ = photos(encoder, data, ["en", "zh"])
-    finally:
-        path.write_text(whole, "utf-8")
+    pool, _ = photos(encoder, with_lines(data, tmp_path, "en", slice(200, None)), ["en", "zh"])
     texts = {code: sentences(code)[::4][200:250] for code in ("en", "zh")}
     assert pool.n == 50
     expected = retrieved_positives({code: encoder.encode(rows) for code, rows in texts.items()})
     assert pool.means["all"]["positives"] == pytest.approx(expected)
 
 
-def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: TextEncoder, data: Path) -> None:
-    path = data / "photos" / "captions" / "ar.tsv"
-    whole = path.read_text("utf-8")
-    path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
-    try:
-        without = photos(encoder, data, ["en", "zh", "ar"])[-2]
-    finally:
-        path.write_text(whole, "utf-8")
+def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(
+    encoder: TextEncoder, data: Path, tmp_path: Path
+) -> None:
+    few = with_lines(data, tmp_path, "ar", slice(10))
+    without = photos(encoder, few, ["en", "zh", "ar"])[-2]
     assert (without.languages, without.n) == (("en", "zh"), 200)
 
 
