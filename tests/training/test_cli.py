@@ -108,8 +108,7 @@ def test_a_name_that_no_bundle_has_is_refused_before_the_work(
 
 
 def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: Path, fails: Fails) -> None:
-    copy = tmp_path / "run"
-    shutil.copytree(bag_run.folder, copy)
+    copy = shutil.copytree(bag_run.folder, tmp_path / "run")
     (copy / "result.json").unlink()
     words = exports(copy, data, tmp_path / "bundle")
     assert "is not a finished run; continue it with passepartout train --resume" in fails(*words)

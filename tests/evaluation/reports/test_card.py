@@ -49,8 +49,7 @@ def test_the_card_has_every_pair(measured: tuple[Path, Path], tmp_path: Path) ->
 def test_a_report_of_another_bundle_is_refused(
     measured: tuple[Path, Path], tmp_path: Path, fails: Fails
 ) -> None:
-    folder = tmp_path / "bundle"
-    shutil.copytree(measured[0], folder)
+    folder = shutil.copytree(measured[0], tmp_path / "bundle")
     assert run(["bundle", "card", str(folder), "--report", str(measured[1])]) == 0
     # The card is part of the bundle: the report is now of what it was before.
     assert "is of another" in fails("bundle", "card", folder, "--report", measured[1])

@@ -241,8 +241,7 @@ def test_a_file_is_read_once(
 def test_an_encoder_that_changes_after_it_was_checked_is_not_published(
     bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
 ) -> None:
-    shutil.copytree(bundle.folder, tmp_path / "encoder")
-    opened = open_bundle(tmp_path / "encoder")
+    opened = open_bundle(shutil.copytree(bundle.folder, tmp_path / "encoder"))
     with opened.card.open("a") as card:
         card.write("More.")
     with pytest.raises(DamagedError, match=r"README\.md"):

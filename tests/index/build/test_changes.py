@@ -63,8 +63,7 @@ def made(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def index(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path / "index")
-    return tmp_path / "index"
+    return shutil.copytree(made, tmp_path / "index")
 
 
 FACTORY = "PQ16x4fs,RFlat"

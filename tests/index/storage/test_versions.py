@@ -39,8 +39,7 @@ def names(index_dir: Path) -> list[str]:
 @pytest.fixture
 def copy(index_dir: Path, tmp_path: Path) -> Path:
     """An index that a test may damage."""
-    shutil.copytree(index_dir, tmp_path / "index")
-    return tmp_path / "index"
+    return shutil.copytree(index_dir, tmp_path / "index")
 
 
 @pytest.fixture(scope="module")

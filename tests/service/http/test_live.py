@@ -37,11 +37,9 @@ Server = tuple[int, "subprocess.Popen[str]", str]
 @pytest.fixture(scope="module")
 def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with two versions; every German sentence of the second ends in MARK."""
-    index = tmp_path_factory.mktemp("live") / "index"
-    shutil.copytree(index_dir, index)
+    index = shutil.copytree(index_dir, tmp_path_factory.mktemp("live") / "index")
     first = current(index)
-    work = index / "work" / "second"
-    shutil.copytree(index / VERSIONS / first, work)
+    work = shutil.copytree(index / VERSIONS / first, index / "work" / "second")
     manifest = read_manifest(work, IndexManifest, "a version")
     (work / "manifest.json").unlink()  # publishing writes it
     path = work / "de.arrow"
@@ -200,8 +198,7 @@ def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
 def damaged(index: Path) -> str:
     """A version with one bit of one file changed."""
     bad = next_version(index)
-    folder = index / VERSIONS / bad
-    shutil.copytree(index / VERSIONS / current(index), folder)
+    folder = shutil.copytree(index / VERSIONS / current(index), index / VERSIONS / bad)
     flip_middle(folder / "de.faiss")
     return bad
 

@@ -140,8 +140,7 @@ def small_index(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def stage(small_index: Path, redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A service, without a worker."""
     folder = tmp_path_factory.mktemp("stage")
-    index = folder / "index"
-    shutil.copytree(small_index, index)
+    index = shutil.copytree(small_index, folder / "index")
     environment = {
         "PASSEPARTOUT_ADMIN_KEYS": ADMINS,
         "PASSEPARTOUT_JOBS_URL": redis.url,

@@ -174,8 +174,7 @@ def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: P
 
 
 def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    shutil.copytree(run.folder, out)
+    out = shutil.copytree(run.folder, tmp_path / "run")
     (out / "result.json").unlink()
     for epoch in (3, 5):
         Run(out, run.recipe).pseudopairs_file(epoch).unlink()
@@ -199,8 +198,7 @@ PROBABLE = ("mining.probability=0.3", "mining.pivots=en", "mining.captions=false
 
 def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -> None:
     """Two texts of the same sentences: a pair is of one of them."""
-    copied = tmp_path / "data"
-    shutil.copytree(data, copied)
+    copied = shutil.copytree(data, tmp_path / "data")
     for file in (data / "text").glob(f"{TEXT_SET}.*.txt"):
         shutil.copyfile(file, copied / "text" / f"again.{file.name.split('.')[1]}.txt")
     settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXT_SET}", "again"]')

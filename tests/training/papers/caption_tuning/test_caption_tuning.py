@@ -57,8 +57,7 @@ def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shared data with a small XLM-R and ViT beside it."""
     from transformers import ViTConfig, ViTModel  # which takes seconds to import
 
-    folder = tmp_path_factory.mktemp("tuning") / "data"
-    shutil.copytree(data, folder)
+    folder = shutil.copytree(data, tmp_path_factory.mktemp("tuning") / "data")
     texts = [line for file in sorted((folder / "text").iterdir()) for line in read_lines(file)]
     write_tiny_xlmr(folder / "weights" / "xlmr", texts, vocabulary=400)
     torch.manual_seed(0)
@@ -136,8 +135,7 @@ def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Pa
     stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
     name = next(key for key in stored if key.endswith("word_embeddings.weight"))
     torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
-    pickled = tmp_path / "weights" / "xlmr"
-    shutil.copytree(encoders / "weights" / "xlmr", pickled)
+    pickled = shutil.copytree(encoders / "weights" / "xlmr", tmp_path / "weights" / "xlmr")
     (pickled / "model.safetensors").unlink()
     torch.save(stored, pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
