@@ -327,11 +327,7 @@ def test_an_answer_is_copied(page: Page) -> None:
 
 def test_choices_made_before_the_languages_are_loaded_are_kept(page: Page) -> None:
     held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/languages", hold)
+    page.route("**/languages", lambda route: held.append(route))
     page.reload()
     page.get_by_role("tab", name="Word").click()
     page.get_by_label("Word to translate").fill("dog")
