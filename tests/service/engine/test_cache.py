@@ -77,9 +77,8 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
 ) -> None:
     """Whatever answers are: many or few, long or short, of a corpus with much to say of each."""
 
-    async def fill(cache: MemoryCache) -> int:
-        number = 0
-        size = 0
+    async def fill(cache: MemoryCache) -> None:
+        number = size = 0
         while size < 2 * BOUND:
             number += 1
             key = A._replace(text=f"{number:0{characters}}")
@@ -91,7 +90,6 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
             )
             size += size_of(key, value)
             await cache.put({key: value})
-        return number
 
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

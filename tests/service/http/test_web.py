@@ -50,7 +50,7 @@ def test_it_says_which_model_answers_and_on_what_terms(page: Page) -> None:
     expect(page.locator("#about")).to_contain_text("Licence of the model: Apache-2.0.")
 
 
-def test_a_sentence_is_translated_and_the_address_contains_it(page: Page, address: str) -> None:
+def test_a_sentence_is_translated_and_the_address_contains_it(page: Page) -> None:
     ask(page, "German", "Chinese", source="en", least=0)
     first = page.locator("[data-code=de] .answer").first
     expect(first.locator(".answer-text")).to_have_attribute("lang", "de")

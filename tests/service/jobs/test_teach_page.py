@@ -103,7 +103,7 @@ def test_a_picture_is_found_and_what_was_typed_is_printed_and_learned_by_heart(p
     expect(page.get_by_role("heading", name="Passepartout")).to_be_hidden()
 
 
-def test_captions_that_cannot_be_learned_are_reported(page: Page, stage: Stage) -> None:
+def test_captions_that_cannot_be_learned_are_reported(page: Page) -> None:
     page.get_by_role("button", name="Teach", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Give the language's code")
     page.get_by_label("Its code").fill("ia")

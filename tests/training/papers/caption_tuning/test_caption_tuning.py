@@ -77,8 +77,7 @@ def bundle(run: Run, encoders: Path) -> Bundle:
     return export_run(run.folder, encoders, out, name=None, version="1", licence="CC0-1.0")
 
 
-def text_encoder(encoders: Path) -> PretrainedSettings:
-    return PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
+TEXT_ENCODER = PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
 
 
 def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
@@ -118,7 +117,7 @@ def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_
 
 
 def test_the_mean_leaves_pads_out(encoders: Path) -> None:
-    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    encoder = TEXT_ENCODER.located(encoders).build(1, 1)
     encoder.eval()
     ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
     padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
@@ -131,7 +130,7 @@ def test_the_mean_leaves_pads_out(encoders: Path) -> None:
 def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    encoder = TEXT_ENCODER.located(encoders).build(1, 1)
     stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
     name = next(key for key in stored if key.endswith("word_embeddings.weight"))
     torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
@@ -139,11 +138,11 @@ def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Pa
     (pickled / "model.safetensors").unlink()
     torch.save(stored, pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
-        text_encoder(encoders).located(tmp_path).build(1, 1)
+        TEXT_ENCODER.located(tmp_path).build(1, 1)
 
 
 def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
-    given = text_encoder(encoders).located(encoders)
+    given = TEXT_ENCODER.located(encoders)
     with pytest.raises(DataError, match=r"set text\.width to it"):
         given.model_copy(update={"width": 16}).build(1, 1)
     with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
