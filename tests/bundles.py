@@ -15,7 +15,15 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.confidence.models import Model, Models
-from index.encoder.bundle import PICTURES, Bundle, BundleManifest, Origin, publish_bundle, words_file
+from index.encoder.bundle import (
+    PICTURES,
+    Bundle,
+    BundleManifest,
+    Origin,
+    publish_bundle,
+    staging_folder,
+    words_file,
+)
 from index.encoder.pictures import packed
 from index.encoder.vectors import unit
 from index.encoder.word_list import WordList, write_word_list
@@ -139,6 +147,13 @@ def make_bundle(
         created=datetime(2026, 1, 1, tzinfo=UTC),
     )
     return publish_bundle(staging, folder, manifest)
+
+
+def republished(bundle: Bundle, folder: Path, name: str, content: bytes) -> Bundle:
+    """The bundle again, with one file replaced and everything sealed: valid outside, maybe wrong inside."""
+    staging = staging_folder(folder / "bundle", bundle.folder)
+    (staging / name).write_bytes(content)
+    return publish_bundle(staging, folder / "bundle", bundle.manifest)
 
 
 def _embeddings(

@@ -2,7 +2,8 @@
 
 import gc
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import hypothesis
 import pytest
 
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import Bundle, open_bundle
+from passepartout import run
 from tests.milvus_server import MilvusServer
 
 if TYPE_CHECKING:
     from index.answers.translator import Translator
+    from index.encoder.text_encoder import TextEncoder
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -61,12 +64,40 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+Fails = Callable[..., str]
+
+
+@pytest.fixture
+def fails(capsys: pytest.CaptureFixture[str]) -> Fails:
+    """A command ends with this code and says why in one line, after its usage or progress: that line."""
+
+    def command(*words: object, code: int = 2) -> str:
+        capsys.readouterr()
+        assert run([str(word) for word in words]) == code
+        out, err = capsys.readouterr()
+        *before, line = err.splitlines()
+        usage = [text for text in before if not re.search(r"\d+/\d+ ", text)]
+        assert line.startswith("Error: " if usage else "passepartout: ")
+        assert out == ""
+        return line
+
+    return command
+
+
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """A tiny encoder of en de pt zh ar; see tests/bundles.py. Not to be changed: copy it first."""
     from tests.bundles import make_bundle
 
     return make_bundle(tmp_path_factory.mktemp("bundle") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def open_encoder() -> "TextEncoder":
+    """The encoder that is shipped at models/open."""
+    from index.encoder.text_encoder import TextEncoder
+
+    return TextEncoder(open_bundle(Path(__file__).parents[1] / "models" / "open"))
 
 
 @pytest.fixture(scope="session")

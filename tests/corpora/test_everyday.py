@@ -12,6 +12,7 @@ from corpora.check import main
 from index.build.probes import SAYINGS
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
+from tests.files import write_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "corpora" / "everyday"
@@ -68,7 +69,7 @@ def write(folder: Path, language: str, changes: dict[int, str]) -> None:
     lines = path.read_text("utf-8").splitlines()
     for number, text in changes.items():
         lines[number - 1] = text
-    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    write_lines(path, lines)
 
 
 @pytest.mark.slow

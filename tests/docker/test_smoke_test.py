@@ -7,12 +7,6 @@ from pathlib import Path
 import pytest
 
 
-def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [root / "docker/smoke-test", *arguments], capture_output=True, text=True, check=False, timeout=30
-    )
-
-
 @pytest.mark.parametrize("name", ["smoke-test", "index-job"])
 def test_scripts_may_be_run_and_parse(root: Path, name: str) -> None:
     script = root / "docker" / name

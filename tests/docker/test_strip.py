@@ -11,10 +11,6 @@ import pytest
 PACKAGES = ["httptools", "tokenizers"]
 
 
-def run(root: Path, folder: Path) -> None:
-    subprocess.run([sys.executable, root / "docker/strip.py", folder], check=True)
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_what_is_left_can_be_loaded(root: Path, tmp_path: Path, package: str) -> None:
     found = importlib.util.find_spec(package)
@@ -22,7 +18,7 @@ def test_what_is_left_can_be_loaded(root: Path, tmp_path: Path, package: str) ->
     assert found.origin is not None
     shutil.copytree(Path(found.origin).parent, tmp_path / package)
     before = {path: path.stat().st_size for path in tmp_path.rglob("*.so")}
-    run(root, tmp_path)
+    subprocess.run([sys.executable, root / "docker/strip.py", tmp_path], check=True)
     assert before
     assert all(path.stat().st_size < size for path, size in before.items())
     loaded = subprocess.run(

@@ -4,23 +4,21 @@ import json
 import subprocess
 import sys
 
+import pytest
 
-def modules_after(statement: str) -> set[str]:
+
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [
+        (
+            "import index.build.build_index, index.commands.index",
+            "torch transformers onnx scipy training evaluation",
+        ),
+        ("import index.answers.translator", "icu4py"),  # nor training: tests/service/test_app.py
+        ("import index.commands.index, passepartout", "faiss onnxruntime numpy pyarrow tokenizers pydantic"),
+    ],
+)
+def test_nothing_heavy_is_imported_that_is_not_needed(statement: str, heavy: str) -> None:
     code = f"{statement}; import json, sys; print(json.dumps([name.split('.')[0] for name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(json.loads(done.stdout.splitlines()[-1]))
-
-
-def test_the_index_needs_no_training() -> None:
-    heavy = {"torch", "transformers", "onnx", "training", "evaluation", "scipy"}
-    assert not modules_after("import index.build.build_index, index.commands.index") & heavy
-
-
-def test_a_translator_does_not_load_the_segmenter() -> None:
-    """What translates needs no training either: tests/service/test_app.py."""
-    assert "icu4py" not in modules_after("import index.answers.translator")
-
-
-def test_the_commands_are_cheap_to_list() -> None:
-    heavy = {"faiss", "onnxruntime", "numpy", "pyarrow", "tokenizers", "pydantic"}
-    assert not modules_after("import index.commands.index, passepartout") & heavy
+    assert not set(json.loads(done.stdout.splitlines()[-1])) & set(heavy.split())

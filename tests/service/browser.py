@@ -78,3 +78,12 @@ def serious(page: Page) -> list[str]:
         for violation in violations.response["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
+
+
+def assert_fit_for_all(page: Page) -> None:
+    """In the light, in the dark and on a small phone."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert serious(page) == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -16,12 +16,11 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.formats.registry import Source
 from service.app import create_app
 from service.engine import redis_cache
 from service.settings import Settings
+from tests.files import index_of_table
 from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
 from tests.waiting import freeze, until
@@ -35,6 +34,12 @@ def tool(name: str) -> str:
     if found is None:
         pytest.fail(f"{name} {ADVICE}")
     return found
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """What coroutines run in that are tests."""
+    return "asyncio"
 
 
 ClientFactory = Callable[..., TestClient]
@@ -81,15 +86,13 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 @pytest.fixture(scope="session")
 def remembering_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of a small aligned corpus, whose translations no vector would guess."""
-    folder = tmp_path_factory.mktemp("memory")
-    pairs = [
+    rows = [
+        ("en", "de"),
         ("The dog sleeps.", "Der Vertrag gilt."),
         ("The cat runs.", "Bitte warten!"),
         ("A bird.", "Nein."),
     ]
-    (folder / "memory.tsv").write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in pairs), "utf-8")
-    build_index(bundle, [Source(folder / "memory.tsv")], folder / "index")
-    return folder / "index"
+    return index_of_table(bundle, tmp_path_factory.mktemp("memory") / "memory.tsv", rows)
 
 
 @pytest.fixture(scope="session")

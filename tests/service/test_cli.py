@@ -27,8 +27,7 @@ def test_it_answers_and_stops_cleanly_by_control_c(index_dir: Path) -> None:
 
 
 def test_a_worker_that_cannot_open_the_index_leaves_the_others_alone(index_dir: Path, tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    shutil.copytree(index_dir, index)
+    index = shutil.copytree(index_dir, tmp_path / "index")
     (card,) = index.glob("versions/*/encoder/README.md")
     content = card.read_bytes()
     with serving(index, "--workers", "2") as (address, process):

@@ -59,13 +59,10 @@ def serving_files(index: Path) -> Iterator[Served]:
     """A service that nobody has asked yet, so that what it reads only then shows."""
     with serving(index) as (address, process):
         maps = Path(f"/proc/{process.pid}/maps").read_text("utf-8")
-        files = sorted(path for path in version_of(index).rglob("*") if path.is_file())
+        version = index / VERSIONS / current(index)
+        files = sorted(path for path in version.rglob("*") if path.is_file())
         mapped = [path for path in files if f"{path}\n" in maps]
         yield Served(address, process, mapped, [path for path in files if path not in mapped])
-
-
-def version_of(index: Path) -> Path:
-    return index / VERSIONS / current(index)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 
 from index.answers.answer import SentenceResponse
 from passepartout import run
+from tests.conftest import Fails
 
 Capture = pytest.CaptureFixture[str]
 DOG = "A black dog jumps on the snow."
@@ -84,24 +85,18 @@ def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch:
     ],
 )
 def test_wrong_use_says_what_to_change_with_exit_2(
-    place: list[str], capsys: Capture, arguments: list[str], words: list[str]
+    place: list[str], fails: Fails, arguments: list[str], words: list[str]
 ) -> None:
-    assert run(["translate", *arguments, *place]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    *usage, line = said.err.splitlines()
-    assert line.startswith("Error: " if usage else "passepartout: ")
+    line = fails("translate", *arguments, *place)
     assert all(any(part in line for part in word.split("|")) for word in words)
 
 
-def test_an_index_and_a_service_are_not_asked_together(capsys: Capture, index_dir: Path) -> None:
-    assert run(["translate", "dog", "--to", "de", "--url", "http://x", "--index", str(index_dir)]) == 2
-    assert "not both" in capsys.readouterr().err
+def test_an_index_and_a_service_are_not_asked_together(fails: Fails, index_dir: Path) -> None:
+    assert "not both" in fails("translate", "dog", "--to", "de", "--url", "http://x", "--index", index_dir)
 
 
-def test_a_service_must_answer(capsys: Capture) -> None:
-    assert run(["translate", "dog", "--to", "de", "--url", "http://127.0.0.1:1"]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+def test_a_service_must_answer(fails: Fails) -> None:
+    line = fails("translate", "dog", "--to", "de", "--url", "http://127.0.0.1:1", code=1)
     assert line.startswith("passepartout: http://127.0.0.1:1 does not answer")
 
 

@@ -1,13 +1,25 @@
-"""Batches of unit rows for the objectives' tests, values by hand and gradients."""
+"""Batches: of sentences for an encoder, of unit rows for the objectives' tests, and values by hand."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
+from training.data.tokens import PAD_ID, pad
 from training.objectives import Step
+
+
+@torch.no_grad()
+def embed(encoder: nn.Module, tokens: Sequence[Sequence[int]], pads: int = 0) -> Tensor:
+    """What an encoder gives for sentences in one batch, with so many more pads than it needs."""
+    ids, mask = pad([np.asarray(row, np.int32) for row in tokens], torch.device("cpu"))
+    more = torch.full((len(ids), pads), PAD_ID)
+    out: Tensor = encoder(torch.cat([ids, more], dim=1), torch.cat([mask, torch.zeros_like(more)], dim=1))
+    return out
 
 
 def rows(n: int, width: int, seed: int) -> Tensor:

@@ -7,21 +7,11 @@ import pytest
 
 from index.encoder.bundle import open_bundle
 from passepartout import run
+from tests.conftest import Fails
 from tests.training.tiny import BAG, write_recipe
 from training.loop.run import Run
 
 Capture = pytest.CaptureFixture[str]
-
-
-def fails(capture: Capture, code: int, *words: str) -> str:
-    """The command's exit code, and the one line that it prints; nothing on standard output."""
-    capture.readouterr()
-    assert run(list(words)) == code
-    out, err = capture.readouterr()
-    assert out == ""
-    line = err.splitlines()[-1]
-    assert line.startswith("passepartout: ")
-    return line
 
 
 def trains(file: Path, data: Path, out: Path, *more: str) -> list[str]:
@@ -53,15 +43,15 @@ def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Ru
     assert bag_run.last_file.stat().st_mtime_ns == before
 
 
-def test_an_existing_run_is_not_started_over(data: Path, bag_run: Run, capsys: Capture) -> None:
+def test_an_existing_run_is_not_started_over(data: Path, bag_run: Run, fails: Fails) -> None:
     file = bag_run.folder.parent / "recipe.toml"
-    assert "already contains a run; use --resume" in fails(capsys, 2, *trains(file, data, bag_run.folder))
+    assert "already contains a run; use --resume" in fails(*trains(file, data, bag_run.folder))
 
 
-def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: Capture) -> None:
+def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, fails: Fails) -> None:
     file = bag_run.folder.parent / "recipe.toml"
     words = trains(file, data, bag_run.folder, "--resume", "--set", "seed=9")
-    assert "another recipe or other --set values" in fails(capsys, 2, *words)
+    assert "another recipe or other --set values" in fails(*words)
 
 
 @pytest.mark.parametrize(
@@ -75,21 +65,21 @@ def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: 
         (["spam", "--smoke"], "no recipe spam"),
     ],
 )
-def test_wrong_use_is_one_line(tmp_path: Path, capsys: Capture, words: list[str], said: str) -> None:
-    assert said in fails(capsys, 2, "train", *words, "--out", str(tmp_path / "run"))
+def test_wrong_use_is_one_line(tmp_path: Path, fails: Fails, words: list[str], said: str) -> None:
+    assert said in fails("train", *words, "--out", str(tmp_path / "run"))
 
 
-def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, capsys: Capture) -> None:
+def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, fails: Fails) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mine").write_text("keep")
-    line = fails(capsys, 2, "train", "globetrotter", "--smoke", "--out", str(tmp_path))
+    line = fails("train", "globetrotter", "--smoke", "--out", str(tmp_path))
     assert "is not empty" in line
     assert [file.name for file in tmp_path.rglob("*")] == ["data", "mine"]
 
 
 @pytest.mark.parametrize("option", [["--data", "."], ["--resume"]])
-def test_smoke_takes_no_data_and_no_run(tmp_path: Path, capsys: Capture, option: list[str]) -> None:
-    said = fails(capsys, 2, "train", "small", "--smoke", "--out", str(tmp_path / "new"), *option)
+def test_smoke_takes_no_data_and_no_run(tmp_path: Path, fails: Fails, option: list[str]) -> None:
+    said = fails("train", "small", "--smoke", "--out", str(tmp_path / "new"), *option)
     assert "leave out --data and --resume" in said
     assert not (tmp_path / "new").exists()
 
@@ -110,22 +100,21 @@ def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, caps
     ("option", "value"), [("--name", "Two Words"), ("--version", ""), ("--version", "a/b")]
 )
 def test_a_name_that_no_bundle_has_is_refused_before_the_work(
-    data: Path, bag_run: Run, tmp_path: Path, capsys: Capture, option: str, value: str
+    data: Path, bag_run: Run, tmp_path: Path, fails: Fails, option: str, value: str
 ) -> None:
     words = exports(bag_run.folder, data, tmp_path / "b", option, value)
-    assert f"passepartout: {option}: " in fails(capsys, 2, *words)
+    assert f"passepartout: {option}: " in fails(*words)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
-    copy = tmp_path / "run"
-    shutil.copytree(bag_run.folder, copy)
+def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: Path, fails: Fails) -> None:
+    copy = shutil.copytree(bag_run.folder, tmp_path / "run")
     (copy / "result.json").unlink()
     words = exports(copy, data, tmp_path / "bundle")
-    assert "is not a finished run; continue it with passepartout train --resume" in fails(capsys, 2, *words)
+    assert "is not a finished run; continue it with passepartout train --resume" in fails(*words)
     assert not (tmp_path / "bundle").exists()
 
 
-def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, fails: Fails) -> None:
     words = exports(tmp_path, data, tmp_path / "bundle")
-    assert "contains no training run" in fails(capsys, 2, *words)
+    assert "contains no training run" in fails(*words)

@@ -16,14 +16,10 @@ from evaluation.measures.recall import (
     tied_share,
 )
 from index.errors import PassepartoutError
+from tests.bundles import unit_rows
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 40)
-
-
-def units(rows: int, columns: int, seed: int) -> NDArray[np.float32]:
-    vectors = np.random.default_rng(seed).standard_normal((rows, columns)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def naive_recall(similarities: NDArray[np.float32], k: int) -> float:
@@ -46,7 +42,7 @@ def naive_share(vectors: dict[str, NDArray[np.float32]], source: str, target: st
 
 @given(seeds, sizes)
 def test_recall_is_what_counting_gives(seed: int, n: int) -> None:
-    similarities = units(n, 8, seed) @ units(n, 8, seed + 1).T
+    similarities = unit_rows(seed, n, 8) @ unit_rows(seed + 1, n, 8).T
     assert recall_at(similarities, (1, 3, 10)) == {
         k: pytest.approx(naive_recall(similarities, k)) for k in (1, 3, 10)
     }
@@ -77,8 +73,8 @@ def test_further_candidates_are_never_right() -> None:
 
 @given(seeds)
 def test_positives_by_pair_are_what_sorting_the_pool_gives(seed: int) -> None:
-    shared = units(8, 6, seed)
-    vectors = {f"l{i}": shared + 0.8 * units(8, 6, seed + 1 + i) for i in range(3)}
+    shared = unit_rows(seed, 8, 6)
+    vectors = {f"l{i}": shared + 0.8 * unit_rows(seed + 1 + i, 8, 6) for i in range(3)}
     shares = {pair: naive_share(vectors, *pair) for pair in permutations(vectors, 2)}
     assert positives_by_pair(vectors) == pytest.approx(shares)
     assert retrieved_positives(vectors) == pytest.approx(np.mean(list(shares.values())))

@@ -11,6 +11,7 @@ from index.encoder.bundle import Bundle, open_bundle, with_section
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run
 from tests.bundles import make_corpus
+from tests.conftest import Fails
 
 
 @pytest.fixture(scope="module")
@@ -46,22 +47,17 @@ def test_the_card_has_every_pair(measured: tuple[Path, Path], tmp_path: Path) ->
 
 
 def test_a_report_of_another_bundle_is_refused(
-    measured: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    measured: tuple[Path, Path], tmp_path: Path, fails: Fails
 ) -> None:
-    folder = tmp_path / "bundle"
-    shutil.copytree(measured[0], folder)
+    folder = shutil.copytree(measured[0], tmp_path / "bundle")
     assert run(["bundle", "card", str(folder), "--report", str(measured[1])]) == 0
-    capsys.readouterr()
     # The card is part of the bundle: the report is now of what it was before.
-    assert run(["bundle", "card", str(folder), "--report", str(measured[1])]) == 2
-    assert "is of another" in capsys.readouterr().err
+    assert "is of another" in fails("bundle", "card", folder, "--report", measured[1])
 
 
-def test_what_is_no_report_is_refused(
-    measured: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["bundle", "card", str(measured[0]), "--report", str(tmp_path)]) == 1
-    assert "no report of a suite" in capsys.readouterr().err
+def test_what_is_no_report_is_refused(measured: tuple[Path, Path], tmp_path: Path, fails: Fails) -> None:
+    line = fails("bundle", "card", measured[0], "--report", tmp_path, code=1)
+    assert "no report of a suite" in line
 
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.suites.confidence import LEFT_OUT_EVERY, confidence, lacks
-from index.build.probes import PROBE_FOLDER, scenes
-from index.encoder.bundle import Bundle, open_bundle
+from index.build.probes import scenes
+from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import make_corpus
@@ -15,12 +15,11 @@ CODES = ("de", "en")
 
 
 def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(
-    few_probes: None, tmp_path: Path
+    open_encoder: TextEncoder, few_probes: None, tmp_path: Path
 ) -> None:
-    encoder = TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "open"))
     for code in CODES:
         (tmp_path / f"{code}.txt").write_text("\n".join(scenes(code)) + "\n", "utf-8")
-    (table,) = confidence(encoder, tmp_path, CODES)
+    (table,) = confidence(open_encoder, tmp_path, CODES)
     assert table.languages == CODES
     for pair in table.pairs:
         assert pair.n == len(scenes("en")) // LEFT_OUT_EVERY

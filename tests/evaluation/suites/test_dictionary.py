@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,13 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, UnknownLanguageError, UsageError
 from passepartout import run
-from tests.bundles import lexicon
-from tests.evaluation.measures.test_recall import units
-
-
-def write(path: Path, rows: Sequence[tuple[str, str]]) -> Path:
-    path.write_text("".join(f"{x}\t{y}\n" for x, y in rows), "utf-8")
-    return path
+from tests.bundles import lexicon, unit_rows
+from tests.conftest import Fails
+from tests.files import tsv
 
 
 def test_entries_are_folded_and_taken_once(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.tsv", [("Dog", "HUND"), ("dog", "hund"), ("ice  cream", "eis")])
+    path = tsv(tmp_path / "d.tsv", [("Dog", "HUND"), ("dog", "hund"), ("ice  cream", "eis")])
     assert read_dictionary(f"en:de={path}") == Dictionary("en", "de", [("dog", "hund"), ("ice cream", "eis")])
 
 
@@ -44,14 +39,14 @@ def test_a_file_that_is_no_dictionary_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
-    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0))
+    vocabulary = Vocabulary(["a", "b"], unit_rows(0, 2, 6))
     score = score_dictionary(Dictionary("x", "y", [("p", "q")]), {"x": vocabulary, "y": vocabulary})
     assert (score.n, score.measures) == (0, {"coverage": 0.0})
 
 
 def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path) -> None:
     pairs = [(concept["en"], concept["zh"]) for concept in lexicon()]
-    path = write(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
+    path = tsv(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
     (table,) = dictionary_translation(
         TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:zh={path}")]
     )
@@ -63,25 +58,21 @@ def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path)
 
 
 def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> None:
-    path = write(tmp_path / "d.tsv", [("dog", "chien")])
+    path = tsv(tmp_path / "d.tsv", [("dog", "chien")])
     with pytest.raises(UnknownLanguageError, match="no words of 'fr'"):
         dictionary_translation(
             TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:fr={path}")]
         )
 
 
-def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
+def test_through_the_front_door(bundle: Bundle, tmp_path: Path, fails: Fails) -> None:
+    path = tsv(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
     options = ["--encoder", str(bundle.folder), "--out", str(tmp_path / "out")]
     options += ["--dictionary", f"en:de={path}"]
     assert run(["evaluate", "words", *options]) == 0
     markdown = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert f"--dictionary en:de={path}" in markdown
     assert "| from → to | queries | CSLS P@1 | CSLS P@10 | coverage |" in markdown
-    assert run(["evaluate", "multi30k", *options]) == 2
-    assert run(["evaluate", "words", *options[:4]]) == 2
-    errors = capsys.readouterr().err.splitlines()[-2:]
-    assert errors == [
-        "passepartout: --dictionary is for the suite words, not for multi30k: leave it out",
-        "passepartout: the suite words needs --dictionary",
-    ]
+    line = fails("evaluate", "multi30k", *options)
+    assert line == "passepartout: --dictionary is for the suite words, not for multi30k: leave it out"
+    assert fails("evaluate", "words", *options[:4]) == "passepartout: the suite words needs --dictionary"

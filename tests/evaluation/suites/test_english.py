@@ -13,25 +13,19 @@ from index.errors import DataError
 from index.vectors.neighbourhoods import csls
 from tests.bundles import LANGUAGES, sentences
 from tests.evaluation.measures.test_scores import naive
-
-
-def write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+from tests.files import tsv, write_lines, write_picture_set
 
 
 @pytest.fixture
 def stamps(tmp_path: Path) -> Path:
     """400 pictures, 60 of them in split test, of which Arabic has 20 and Portuguese 3."""
-    folder = tmp_path / "stamps"
     names = [f"{number}.png" for number in range(400)]
-    write(
-        folder / "splits.tsv",
-        [f"{name}\t{'test' if row < 60 else 'train'}" for row, name in enumerate(names)],
-    )
+    captions = {}
     for language, start in {"en": 0, "de": 0, "zh": 0, "ar": 40, "pt": 57}.items():
         rows = list(zip(names, sentences(language), strict=False))[start : 100 if language == "ar" else 400]
-        write(folder / "captions" / f"{language}.tsv", [f"{name}\t{text}\thuman" for name, text in rows])
+        captions[language] = [(name, text, "human") for name, text in rows]
+    splits = {name: "test" if row < 60 else "train" for row, name in enumerate(names)}
+    write_picture_set(tmp_path / "stamps", splits, captions)
     return tmp_path
 
 
@@ -64,13 +58,8 @@ def test_a_picture_set_is_measured_by_picture_with_english(encoder: TextEncoder,
 def test_pictures_that_english_calls_the_same_are_one(encoder: TextEncoder, stamps: Path) -> None:
     path = stamps / "stamps" / "captions" / "en.tsv"
     rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
-    write(
-        path,
-        [
-            "\t".join([name, rows[0][1] if row < 5 else text, how])
-            for row, (name, text, how) in enumerate(rows)
-        ],
-    )
+    same = [(name, rows[0][1] if row < 5 else text, how) for row, (name, text, how) in enumerate(rows)]
+    tsv(path, same)
     (table,) = picture_sets(encoder, stamps, ["en", "de"])
     assert table.n == 56
     assert "all 56 different English ones" in table.note
@@ -95,7 +84,9 @@ def test_everyday_sentences_have_an_english_of_their_own(encoder: TextEncoder, t
     for row, language in enumerate(("de", "zh")):
         lines = slice(40 * row, 40 * row + 30 + 10 * row)
         for code in ("en", language):
-            write(tmp_path / "benchmark" / f"everyday_{language}" / f"{code}.txt", sentences(code)[lines])
+            write_lines(
+                tmp_path / "benchmark" / f"everyday_{language}" / f"{code}.txt", sentences(code)[lines]
+            )
     dev, test = everyday(encoder, tmp_path, LANGUAGES)
     assert (dev.name, test.name) == ("everyday sentences, dev", "everyday sentences, test")
     assert {(pair.source, pair.target): pair.n for pair in test.pairs} == {
@@ -115,12 +106,12 @@ def test_machine_translations_are_measured_with_the_english_lines(
 ) -> None:
     human, machine = (tmp_path / "benchmark" / f"multi30k_test_2016{suffix}" for suffix in ("", "_machine"))
     for code in ("en", "de"):
-        write(human / f"{code}.txt", sentences(code)[:50])
-    write(machine / "zh.txt", sentences("zh")[:50])
+        write_lines(human / f"{code}.txt", sentences(code)[:50])
+    write_lines(machine / "zh.txt", sentences("zh")[:50])
     _, table = multi30k(encoder, tmp_path, LANGUAGES)
     assert (table.name, table.languages, table.n) == ("multi30k_test_2016_machine", ("zh", "en"), 50)
     assert table.note.startswith("Machine translated")
-    write(machine / "zh.txt", sentences("zh")[:49])
+    write_lines(machine / "zh.txt", sentences("zh")[:49])
     with pytest.raises(DataError, match="not as many lines as"):
         multi30k(encoder, tmp_path, LANGUAGES)
 

@@ -9,6 +9,7 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import LANGUAGES, sentences
+from tests.files import write_lines
 
 CODES = [f"{number:x}" for number in range(0x1F400, 0x1F400 + 150)]
 HELD = [code for code in CODES if part_of(code) == "test"]
@@ -17,10 +18,8 @@ FLAGS = [f"1f1e6-{number:x}" for number in range(0x1F1E6, 0x1F200)]
 
 def write(folder: Path, named: dict[str, list[str]]) -> Path:
     """A data folder with the lines of pictograms/names/LANG.tsv."""
-    names = folder / "pictograms" / "names"
-    names.mkdir(parents=True)
     for language, lines in named.items():
-        (names / f"{language}.tsv").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        write_lines(folder / "pictograms" / "names" / f"{language}.tsv", lines)
     return folder
 
 

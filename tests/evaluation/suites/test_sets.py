@@ -13,19 +13,14 @@ from evaluation.suites.sets import (
     read_split,
 )
 from index.errors import DataError
-
-
-def write(path: Path, *lines: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+from tests.files import write_lines
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for language in ("en", "de", "zh-Hant"):
-        write(tmp_path / f"{language}.txt", f"  one {language} ", f"two\u2028lines {language}")
-    write(tmp_path / "images.txt", "1.jpg", "2.jpg")
+        write_lines(tmp_path / f"{language}.txt", [f"  one {language} ", f"two\u2028lines {language}"])
+    write_lines(tmp_path / "images.txt", ["1.jpg", "2.jpg"])
     return tmp_path
 
 
@@ -38,6 +33,8 @@ def test_missing_languages_are_refused(folder: Path) -> None:
         available(folder, ".txt", {"en", "pt"})
     with pytest.raises(DataError, match="is not a folder"):
         available(folder / "nowhere", ".txt", {"en"})
+    with pytest.raises(DataError, match=r"pt\.txt cannot be read \(No such file or directory\)"):
+        read_aligned(folder, ["pt"])
 
 
 def test_lines_are_stripped_and_only_line_feeds_end_them(folder: Path) -> None:
@@ -47,40 +44,34 @@ def test_lines_are_stripped_and_only_line_feeds_end_them(folder: Path) -> None:
     }
 
 
-def test_files_of_different_lengths_are_refused(folder: Path) -> None:
-    write(folder / "de.txt", "eins")
-    with pytest.raises(DataError, match=r"differ in lines \(en 2, de 1\)"):
-        read_aligned(folder, ["en", "de"])
-
-
-def test_an_empty_line_is_refused_by_its_number(folder: Path) -> None:
-    write(folder / "de.txt", "eins", "  ", "drei")
-    with pytest.raises(DataError, match=r"de\.txt line 2 is empty"):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"eins\n", r"differ in lines \(en 2, de 1\)"),
+        (b"eins\n  \ndrei\n", r"de\.txt line 2 is empty"),
+        (b"ok\n\xff\xfe\n", r"de\.txt is not UTF-8 \(byte 3\)"),
+    ],
+)
+def test_a_file_that_cannot_be_aligned_is_refused(folder: Path, content: bytes, said: str) -> None:
+    (folder / "de.txt").write_bytes(content)
+    with pytest.raises(DataError, match=said):
         read_aligned(folder, ["en", "de"])
 
 
 def test_too_many_lines_are_refused(folder: Path) -> None:
     for language in ("en", "de"):
-        write(folder / f"{language}.txt", *["line"] * (MAX_LINES + 1))
+        write_lines(folder / f"{language}.txt", ["line"] * (MAX_LINES + 1))
     with pytest.raises(DataError, match="5001 lines, 5000 at most"):
         read_aligned(folder, ["en", "de"])
 
 
-def test_what_is_not_text_is_refused(folder: Path) -> None:
-    (folder / "de.txt").write_bytes(b"ok\n\xff\xfe\n")
-    with pytest.raises(DataError, match=r"de\.txt is not UTF-8 \(byte 3\)"):
-        read_aligned(folder, ["en", "de"])
-    with pytest.raises(DataError, match=r"pt\.txt cannot be read \(No such file or directory\)"):
-        read_aligned(folder, ["pt"])
-
-
 def test_captions_and_splits(tmp_path: Path) -> None:
-    path = write(tmp_path / "en.tsv", "1.jpg\tA dog.\thuman", "1.jpg\tA brown dog.\tmachine")
+    path = write_lines(tmp_path / "en.tsv", ["1.jpg\tA dog.\thuman", "1.jpg\tA brown dog.\tmachine"])
     assert read_captions(path) == [
         Caption("1.jpg", "A dog.", "human"),
         Caption("1.jpg", "A brown dog.", "machine"),
     ]
-    splits = write(tmp_path / "splits.tsv", "1.jpg\ttrain", "2.jpg\ttest", "3.jpg\ttest")
+    splits = write_lines(tmp_path / "splits.tsv", ["1.jpg\ttrain", "2.jpg\ttest", "3.jpg\ttest"])
     assert read_split(splits, "test") == {"2.jpg", "3.jpg"}
     with pytest.raises(DataError, match="no image is in split 'dev'"):
         read_split(splits, "dev")
@@ -88,7 +79,7 @@ def test_captions_and_splits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["1.jpg\tA dog.", "1.jpg\tA dog.\thuman\t", "1.jpg\t\thuman", ""])
 def test_a_malformed_caption_is_refused_by_its_line(tmp_path: Path, line: str) -> None:
-    path = write(tmp_path / "en.tsv", "1.jpg\tA dog.\thuman", line, "2.jpg\tA cat.\thuman")
+    path = write_lines(tmp_path / "en.tsv", ["1.jpg\tA dog.\thuman", line, "2.jpg\tA cat.\thuman"])
     with pytest.raises(
         DataError, match=r"en\.tsv line 2: . columns, give image TAB caption TAB how it was made"
     ):

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from tests.bundles import LANGUAGES, make_corpus, sentences
 from tests.evaluation.measures.test_scores import naive
+from tests.files import write_lines, write_picture_set
 
 
 @pytest.fixture(scope="module")
@@ -16,18 +18,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A test set as it lies in the data; de and pt have translations for the even pictures of split test."""
     folder = tmp_path_factory.mktemp("data")
     make_corpus(folder / "benchmark" / "multi30k_test_2016", count=80)
-    captions = folder / "photos" / "captions"
-    captions.mkdir(parents=True)
     names = [f"{i}.jpg" for i in range(300)]
-    splits = [f"{name}\t{'test' if i < 250 else 'train'}\n" for i, name in enumerate(names)]
-    (folder / "photos" / "splits.tsv").write_text("".join(splits), "utf-8")
+    captions = {}
     for language in LANGUAGES:
-        lines = []
+        captions[language] = rows = list[tuple[str, str, str]]()
         for i, (name, text) in enumerate(zip(names, sentences(language)[::4], strict=False)):
-            lines.append(f"{name}\t{text}\thuman\n")
+            rows.append((name, text, "human"))
             if language in ("de", "pt") and i % 2 == 0:
-                lines.append(f"{name}\t{text} {text}\t{TRANSLATION_KIND}\n")
-        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+                rows.append((name, f"{text} {text}", TRANSLATION_KIND))
+    splits = {name: "test" if i < 250 else "train" for i, name in enumerate(names)}
+    write_picture_set(folder / "photos", splits, captions)
     return folder
 
 
@@ -58,29 +58,30 @@ def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: P
     assert (english.name, english.languages) == ("photos, with English", ("ar", "en", "de", "pt", "zh"))
 
 
-def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:
+def with_lines(data: Path, folder: Path, language: str, lines: slice) -> Path:
+    """A copy of the data that has these lines alone of a language's captions."""
+    copy = shutil.copytree(data, folder / "data")
+    path = copy / "photos" / "captions" / f"{language}.tsv"
+    write_lines(path, path.read_text("utf-8").splitlines()[lines])
+    return copy
+
+
+def test_the_pool_takes_captions_of_pictures_in_split_test_alone(
+    encoder: TextEncoder, data: Path, tmp_path: Path
+) -> None:
     """Fewer than 200 are all taken; one language's captions of other pictures leave those pictures out."""
-    path = data / "photos" / "captions" / "en.tsv"
-    whole = path.read_text("utf-8")
-    path.write_text("".join(line + "\n" for line in whole.splitlines()[200:]), "utf-8")
-    try:
-        pool, _ = photos(encoder, data, ["en", "zh"])
-    finally:
-        path.write_text(whole, "utf-8")
+    pool, _ = photos(encoder, with_lines(data, tmp_path, "en", slice(200, None)), ["en", "zh"])
     texts = {code: sentences(code)[::4][200:250] for code in ("en", "zh")}
     assert pool.n == 50
     expected = retrieved_positives({code: encoder.encode(rows) for code, rows in texts.items()})
     assert pool.means["all"]["positives"] == pytest.approx(expected)
 
 
-def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: TextEncoder, data: Path) -> None:
-    path = data / "photos" / "captions" / "ar.tsv"
-    whole = path.read_text("utf-8")
-    path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
-    try:
-        without = photos(encoder, data, ["en", "zh", "ar"])[-2]
-    finally:
-        path.write_text(whole, "utf-8")
+def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(
+    encoder: TextEncoder, data: Path, tmp_path: Path
+) -> None:
+    few = with_lines(data, tmp_path, "ar", slice(10))
+    without = photos(encoder, few, ["en", "zh", "ar"])[-2]
     assert (without.languages, without.n) == (("en", "zh"), 200)
 
 
@@ -93,14 +94,11 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
 
 
 def test_english_captions_of_a_picture_find_each_other(encoder: TextEncoder, tmp_path: Path) -> None:
-    captions = tmp_path / "photos" / "captions"
-    captions.mkdir(parents=True)
-    (tmp_path / "photos" / "splits.tsv").write_text("".join(f"{i}.jpg\ttest\n" for i in range(21)), "utf-8")
     texts = sentences("en")[:105]
-    for language in ("en", "de"):
-        # The last picture has four.
-        lines = [f"{i // 5}.jpg\t{text}\thuman\n" for i, text in enumerate(texts[:104])]
-        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    # The last picture has four.
+    rows = [(f"{i // 5}.jpg", text, "human") for i, text in enumerate(texts[:104])]
+    splits = {f"{i}.jpg": "test" for i in range(21)}
+    write_picture_set(tmp_path / "photos", splits, {"en": rows, "de": rows})
     table = photos(encoder, tmp_path, ["en", "de"])[-1]
     assert (table.name, table.n, len(table.pairs)) == ("photos, paraphrases", 20, 20)
     expected = naive(encoder.encode(texts[1:100:5]), encoder.encode(texts[3:100:5]))

@@ -14,8 +14,7 @@ from evaluation.suites.words import (
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.words.vocabulary import training_words
-from tests.bundles import make_corpus
-from tests.evaluation.measures.test_recall import units
+from tests.bundles import make_corpus, unit_rows
 
 
 def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -27,8 +26,8 @@ def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[s
 def test_a_score_is_what_the_definition_gives() -> None:
     """CSLS over whole vocabularies, larger than a block; a word has several translations."""
     count = QUERIES_AT_ONCE + 7
-    one = Vocabulary([f"a{i}" for i in range(count)], units(count, 6, 0))
-    other = Vocabulary([f"b{i}" for i in range(90)], units(90, 6, 1))
+    one = Vocabulary([f"a{i}" for i in range(count)], unit_rows(0, count, 6))
+    other = Vocabulary([f"b{i}" for i in range(90)], unit_rows(1, 90, 6))
     right = {i: {5 * i % 90, i % 90, i * i % 90} for i in range(count)}
     entries = [(f"a{i}", f"b{j}") for i, translations in right.items() for j in translations]
     entries += [("a1", "missing"), ("missing", "b1")]

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from index.answers.concordance import concordance
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.formats.registry import Source
 from index.storage.options import Cleaning
 from index.text.normalisation import clean
+from tests.files import index_of_table
 
 LINES = [
     ("The dog sleeps.", "Der Hund schläft.", "狗在睡觉。"),
@@ -24,12 +23,8 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("concordance")
-    rows = ["en\tde\tzh", *("\t".join(line) for line in LINES)]
-    (folder / "x.tsv").write_text("\n".join(rows) + "\n", "utf-8")
-    off = Cleaning(("language", "near"))
-    build_index(bundle, [Source(folder / "x.tsv")], folder / "index", cleaning=off)
-    return folder / "index"
+    path, off = tmp_path_factory.mktemp("concordance") / "x.tsv", Cleaning(("language", "near"))
+    return index_of_table(bundle, path, [("en", "de", "zh"), *LINES], cleaning=off)
 
 
 @pytest.fixture(scope="module")

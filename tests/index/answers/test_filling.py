@@ -10,12 +10,13 @@ from lxml import etree
 
 from index.answers.filling import Summary, translate_file
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.formats.registry import Source, open_document, read
 from index.storage.options import Cleaning
 from passepartout import run
+from tests.conftest import Fails
+from tests.files import index_of_table
 
 PAIRS = {
     "Delete file": "Datei löschen",
@@ -30,11 +31,8 @@ EXACT, NEARLY, UNKNOWN = "Delete file", "Press <b>Enter</b> to continue.", "Some
 
 @pytest.fixture(scope="module")
 def memory(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("documents")
-    rows = "".join(f"{source}\t{target}\n" for source, target in PAIRS.items())
-    (folder / "ui.tsv").write_text(f"en\tde\n{rows}", "utf-8")
-    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
-    return folder / "index"
+    path, rows = tmp_path_factory.mktemp("documents") / "ui.tsv", [("en", "de"), *PAIRS.items()]
+    return index_of_table(bundle, path, rows, cleaning=Cleaning(("language",)))
 
 
 @pytest.fixture(scope="module")
@@ -219,18 +217,16 @@ def test_a_bad_file_is_reported(name: str, content: bytes, error: type[Exception
         open_document(content, name, "de")
 
 
-def test_the_command(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fails: Fails) -> None:
     (tmp_path / "x.po").write_text(PO, "utf-8")
     given = ["translate-file", str(tmp_path / "x.po"), "--to", "de", "--index", str(memory)]
     assert run(given) == 0
     out = tmp_path / "x.de.po"
     assert capsys.readouterr().out == (f"{out}: 3 translated, 1 fuzzy, 1 left empty; 1 had a translation\n")
-    assert run(given) == 2
-    assert "exists: give --out" in capsys.readouterr().err
+    assert "exists: give --out" in fails(*given)
     assert run([*given, "--out", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["translated"] == 3
-    assert run([*given[:3], "xx", *given[4:], "--out", str(out)]) == 2
-    assert "xx" in capsys.readouterr().err
+    assert "xx" in fails(*given[:3], "xx", *given[4:], "--out", out)
 
 
 def test_the_language_is_the_files_own_or_detected(translator: Translator, tmp_path: Path) -> None:

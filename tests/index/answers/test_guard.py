@@ -1,7 +1,6 @@
 """The guard: what says something else than the question is near at best, with the words marked."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -10,10 +9,10 @@ from index.answers.guard import with_contrasts
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
-from index.encoder.bundle import open_bundle
-from index.formats.registry import Source
+from index.encoder.text_encoder import TextEncoder
 from index.storage.options import Cleaning
 from index.text.contrasts.contrast import Contrast
+from tests.files import index_of_table, write_lines
 
 PHRASES = {
     "The shop is closed on Monday.": "Das Geschäft ist am Montag geschlossen.",
@@ -45,34 +44,47 @@ OTHER_WORDS = {
     "Give the baby some tea.": "Give the baby some tea with honey.",
     "Press the red button twice.": "Press the button twice.",
 }
-BUNDLE = Path(__file__).parents[3] / "models" / "open"
 
 
 @pytest.fixture(scope="module")
-def translators(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Translator]:
+def translators(
+    open_encoder: TextEncoder, few_probes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Sequence[Translator]:
     """An index of the phrases that knows which translate which, and one that does not."""
     folder = tmp_path_factory.mktemp("guard")
-    table = folder / "aligned.tsv"
-    table.write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in PHRASES.items()), "utf-8")
-    plain = {"en": folder / "en.txt", "de": folder / "de.txt"}
-    plain["en"].write_text("\n".join(PHRASES) + "\n", "utf-8")
-    plain["de"].write_text("\n".join(PHRASES.values()) + "\n", "utf-8")
-    bundle, cleaning = open_bundle(BUNDLE), Cleaning(("language", "near"))
-    build_index(bundle, [Source(table)], folder / "aligned", cleaning=cleaning)
+    plain = {
+        "en": write_lines(folder / "en.txt", PHRASES),
+        "de": write_lines(folder / "de.txt", PHRASES.values()),
+    }
+    bundle, cleaning = open_encoder.bundle, Cleaning(("language", "near"))
+    path = folder / "aligned" / "aligned.tsv"
+    aligned = index_of_table(bundle, path, [("en", "de"), *PHRASES.items()], cleaning=cleaning)
     build_index(bundle, plain, folder / "plain", cleaning=cleaning)
-    return [Translator.open(folder / name) for name in ("aligned", "plain")]
+    return [Translator.open(index) for index in (aligned, folder / "plain")]
 
 
-def answer_of(translator: Translator, question: str, right: str) -> Answer:
-    answers = translator.sentences([question], "en", "de", len(PHRASES))[0]
+def answer_of(translator: Translator, question: str, right: str, language: str = "en") -> Answer:
+    answers = translator.sentences([question], language, "de", len(PHRASES))[0]
     (found,) = [answer for answer in answers if answer.text == PHRASES[right]]
     return found
 
 
-@pytest.mark.parametrize("question", OPPOSITES)
-def test_an_opposite_is_near_at_best(translators: Sequence[Translator], question: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "question", "right"),
+    [
+        *(("en", question, right) for question, right in OPPOSITES.items()),
+        # In languages that nobody listed.
+        ("it", "Il negozio è aperto lunedì.", "The shop is closed on Monday."),
+        ("nl", "De winkel is open op maandag.", "The shop is closed on Monday."),
+        ("pl", "Nie wolno dawać dziecku mleka.", "You may give the child milk."),
+        ("ru", "Магазин открыт в понедельник.", "The shop is closed on Monday."),
+    ],
+)
+def test_an_opposite_is_near_at_best(
+    translators: Sequence[Translator], language: str, question: str, right: str
+) -> None:
     for translator in translators:
-        found = answer_of(translator, question, OPPOSITES[question])
+        found = answer_of(translator, question, right, language)
         assert found.match == "near"
         assert found.confidence < MIN_CONFIDENCE
 
@@ -89,24 +101,6 @@ def test_a_word_is_no_sentence_unless_it_is_its_only_word(translators: Sequence[
     for translator in translators:
         assert answer_of(translator, "home", "I am at home.").match == "near"
         assert answer_of(translator, "fire", "Fire!").match != "near"
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "right"),
-    [
-        ("it", "Il negozio è aperto lunedì.", "The shop is closed on Monday."),
-        ("nl", "De winkel is open op maandag.", "The shop is closed on Monday."),
-        ("pl", "Nie wolno dawać dziecku mleka.", "You may give the child milk."),
-        ("ru", "Магазин открыт в понедельник.", "The shop is closed on Monday."),
-    ],
-)
-def test_an_opposite_is_near_at_best_in_a_language_that_nobody_listed(
-    translators: Sequence[Translator], language: str, question: str, right: str
-) -> None:
-    for translator in translators:
-        answers = translator.sentences([question], language, "de", len(PHRASES))[0]
-        (found,) = [answer for answer in answers if answer.text == PHRASES[right]]
-        assert found.match == "near"
 
 
 def test_the_words_that_say_it_are_marked(translators: Sequence[Translator]) -> None:

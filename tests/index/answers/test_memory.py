@@ -1,6 +1,5 @@
 """From an aligned file to answers that are its own targets, and back to a file."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from index.storage.options import Cleaning
 from index.storage.versions import open_version
 from index.text.normalisation import clean
 from tests.bundles import sentences
+from tests.files import index_of_table, jsonl
 
 ENGLISH, GERMAN = sentences("en")[::30], sentences("de")[::30]
 
@@ -69,12 +69,16 @@ def test_nearly_the_source_says_how_nearly(memory: Path) -> None:
 @pytest.fixture(scope="module")
 def strings(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of strings as an interface has them."""
-    folder = tmp_path_factory.mktemp("strings")
-    rows = ["Delete file\tDatei löschen", "Press Enter to continue.\tWeiter mit der Eingabetaste."]
-    rows += ["Page 3 of 10\tSeite 3 von 10", "Close window\tFenster schließen", "Really?!\tWirklich?!"]
-    (folder / "ui.tsv").write_text("\n".join(["en\tde", *rows]) + "\n", "utf-8")
-    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
-    return folder / "index"
+    rows = [
+        ("en", "de"),
+        ("Delete file", "Datei löschen"),
+        ("Press Enter to continue.", "Weiter mit der Eingabetaste."),
+        ("Page 3 of 10", "Seite 3 von 10"),
+        ("Close window", "Fenster schließen"),
+        ("Really?!", "Wirklich?!"),
+    ]
+    path = tmp_path_factory.mktemp("strings") / "ui.tsv"
+    return index_of_table(bundle, path, rows, cleaning=Cleaning(("language",)))
 
 
 @pytest.mark.parametrize(
@@ -140,11 +144,8 @@ def test_an_export_builds_the_same_memory_again(
 
 
 def test_ids_are_those_of_the_file_and_unique(bundle: Bundle, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(
-        "".join(
-            json.dumps({"id": own, "text": text}) + "\n" for own, text in zip("xxy", ENGLISH, strict=False)
-        )
-    )
+    rows = [{"id": own, "text": text} for own, text in zip("xxy", ENGLISH, strict=False)]
+    jsonl(tmp_path / "a.jsonl", rows)
     (tmp_path / "b.txt").write_text(ENGLISH[9] + "\n")
     build_index(bundle, [Source(tmp_path / "a.jsonl", "en")], tmp_path / "one")
     both = [Source(tmp_path / "a.jsonl", "en"), Source(tmp_path / "b.txt", "en")]

@@ -182,7 +182,7 @@ def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pyte
     assert translator.sentences([text], "en", "de")[0][0].confidence == 1
 
 
-def test_an_index_is_self_contained(bundle: Bundle, tmp_path: Path) -> None:
+def test_an_index_is_self_contained(tmp_path: Path) -> None:
     made = make_bundle(tmp_path / "b")
     build_index(made, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
     (tmp_path / "b").rename(tmp_path / "gone")

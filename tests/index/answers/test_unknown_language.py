@@ -12,6 +12,7 @@ from index.encoder.bundle import open_bundle
 from index.errors import RequestError, UnknownLanguageError
 from index.formats.registry import Source
 from index.storage.options import Cleaning
+from tests.files import index_of_table, tsv
 
 PHRASES = {
     "The shop is closed on Monday.": ("Das Geschäft ist am Montag geschlossen.", "Mundan ta bo zura."),
@@ -24,12 +25,9 @@ BUNDLE = Path(__file__).parents[3] / "models" / "open"
 
 @pytest.fixture(scope="module")
 def translator(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    folder = tmp_path_factory.mktemp("unknown")
-    rows = [f"{en}\t{de}\t{other}" for en, (de, other) in PHRASES.items()]
-    (folder / "phrases.tsv").write_text("\n".join(["en\tde\tqaa", *rows]) + "\n", "utf-8")
-    cleaning = Cleaning(("near",))
-    build_index(open_bundle(BUNDLE), [Source(folder / "phrases.tsv")], folder / "index", cleaning=cleaning)
-    return Translator.open(folder / "index")
+    rows = [("en", "de", "qaa"), *((en, *others) for en, others in PHRASES.items())]
+    path = tmp_path_factory.mktemp("unknown") / "phrases.tsv"
+    return Translator.open(index_of_table(open_bundle(BUNDLE), path, rows, cleaning=Cleaning(("near",))))
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
@@ -54,10 +52,8 @@ def test_a_language_without_sentences_reaches_it(translator: Translator) -> None
 
 def test_it_is_reached_through_the_language_that_is_aligned_with_it(few_probes: None, tmp_path: Path) -> None:
     """And not through one that is aligned with another."""
-    first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
-    rows = [f"{de}\t{other}" for de, other in PHRASES.values()]
-    first.write_text("\n".join(["de\tqaa", *rows]) + "\n", "utf-8")
-    second.write_text("ar\ten\nأين محطة القطار؟\tWhere is the station?\n", "utf-8")
+    first = tsv(tmp_path / "first.tsv", [("de", "qaa"), *PHRASES.values()])
+    second = tsv(tmp_path / "second.tsv", [("ar", "en"), ("أين محطة القطار؟", "Where is the station?")])
     sources = [Source(second), Source(first)]
     build_index(open_bundle(BUNDLE), sources, tmp_path / "index", cleaning=Cleaning(("near",)))
     for question, found in (

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from index.answers.candidates import Candidates
 from index.answers.evidence import word_candidates
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
 from index.storage.index_manifest import IndexManifest, LanguageEntry
@@ -20,7 +19,6 @@ from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
 from tests.bundles import unit_rows
 
-BUNDLE = Path(__file__).parents[3] / "models" / "open"
 Vectors = NDArray[np.float32]
 
 
@@ -147,10 +145,9 @@ def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded
 
 
-def test_words_mean_the_same_by_the_encoder_or_are_misspelled() -> None:
-    encoder = TextEncoder(open_bundle(BUNDLE))
+def test_words_mean_the_same_by_the_encoder_or_are_misspelled(open_encoder: TextEncoder) -> None:
     known = ["photo", "picture", "movie", "film", "arm", "shoulder", "milk", "honey", "sunset", "midnight"]
-    words = WordIndex("en", encoder, vocabulary=known, counts=[1] * len(known))
+    words = WordIndex("en", open_encoder, vocabulary=known, counts=[1] * len(known))
     assert words.same_meaning("photo", "picture")
     assert words.same_meaning("movie", "film")
     assert not words.same_meaning("arm", "shoulder")
@@ -175,6 +172,8 @@ def test_words_mean_the_same_by_the_encoder_or_are_misspelled() -> None:
         ("uk", "зачинив", "відчинив"),
     ],
 )
-def test_words_that_end_alike_do_not_mean_the_same(language: str, one: str, other: str) -> None:
-    words = WordIndex(language, TextEncoder(open_bundle(BUNDLE)), vocabulary=[one, other], counts=[1, 1])
+def test_words_that_end_alike_do_not_mean_the_same(
+    open_encoder: TextEncoder, language: str, one: str, other: str
+) -> None:
+    words = WordIndex(language, open_encoder, vocabulary=[one, other], counts=[1, 1])
     assert not words.same_meaning(one, other)

@@ -1,7 +1,6 @@
 """The batch job: what it reads, what it writes, and what is left of it when it is killed."""
 
 import gzip
-import json
 import shutil
 import signal
 from collections import Counter
@@ -31,6 +30,7 @@ from passepartout import run
 from tests.bundles import make_corpus, sentences
 from tests.damage import longest_file
 from tests.dying import never, run_apart
+from tests.files import jsonl, write_lines
 
 ENGLISH, GERMAN = sentences("en")[::40], sentences("de")[::40]
 
@@ -40,13 +40,8 @@ def corpora(tmp_path: Path) -> dict[str, Path]:
     return make_corpus(tmp_path / "corpus", ("en", "de"), count=40)
 
 
-def write(path: Path, lines: list[str]) -> Path:
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
-
-
 def test_the_manifest_counts_what_was_read(bundle: Bundle, tmp_path: Path) -> None:
-    english = write(tmp_path / "en.txt", [*ENGLISH, "", ENGLISH[0]])
+    english = write_lines(tmp_path / "en.txt", [*ENGLISH, "", ENGLISH[0]])
     german = tmp_path / "de.txt.gz"
     german.write_bytes(gzip.compress("\n".join(GERMAN).encode()))
     made = build_index(bundle, {"en": english, "de": german}, tmp_path / "index")
@@ -58,8 +53,8 @@ def test_the_manifest_counts_what_was_read(bundle: Bundle, tmp_path: Path) -> No
 
 
 def test_the_vocabulary_is_of_corpus_and_training(bundle: Bundle, tmp_path: Path) -> None:
-    english = write(tmp_path / "en.txt", ["The zebra sleeps, the Zebra runs."])
-    german = write(tmp_path / "de.txt", ["Das Zebra schläft."])
+    english = write_lines(tmp_path / "en.txt", ["The zebra sleeps, the Zebra runs."])
+    german = write_lines(tmp_path / "de.txt", ["Das Zebra schläft."])
     made = build_index(bundle, {"en": english, "de": german}, tmp_path / "index")
     known = set(training_words(bundle, "en")) | set(words("The zebra sleeps, the Zebra runs.", "en"))
     assert made.languages["en"].words == len(known)
@@ -129,7 +124,7 @@ def test_a_second_build_is_a_new_version_and_the_first_stays(
 
 
 def test_one_language_alone_can_be_searched_from_the_others(bundle: Bundle, tmp_path: Path) -> None:
-    build_index(bundle, {"de": write(tmp_path / "de.txt", GERMAN)}, tmp_path / "index")
+    build_index(bundle, {"de": write_lines(tmp_path / "de.txt", GERMAN)}, tmp_path / "index")
     (match,) = Translator.open(tmp_path / "index").sentences([ENGLISH[5]], "en", "de")[0]
     assert match.text == GERMAN[5]
 
@@ -234,8 +229,7 @@ def test_a_file_is_read_once(
 ) -> None:
     """What changes once it was read changes nothing; a corpus with several languages is no exception."""
     rows = [{"en": one, "de": other} for one, other in zip(ENGLISH[:20], GERMAN[:20], strict=True)]
-    table = tmp_path / "both.jsonl"
-    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = jsonl(tmp_path / "both.jsonl", rows)
     files = Counter[str]()
     monkeypatch.setattr(corpus, "read", lambda source: files.update([source.path.name]) or read(source))
     sources = [Source(table), *(Source(path, code) for code, path in corpora.items())]
@@ -247,8 +241,7 @@ def test_a_file_is_read_once(
 def test_an_encoder_that_changes_after_it_was_checked_is_not_published(
     bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
 ) -> None:
-    shutil.copytree(bundle.folder, tmp_path / "encoder")
-    opened = open_bundle(tmp_path / "encoder")
+    opened = open_bundle(shutil.copytree(bundle.folder, tmp_path / "encoder"))
     with opened.card.open("a") as card:
         card.write("More.")
     with pytest.raises(DamagedError, match=r"README\.md"):

@@ -1,13 +1,9 @@
 """Which lines of a corpus a build takes for another language, with the shipped encoder."""
 
-from pathlib import Path
-
 from index.build.lexicon import detector_of
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.text.pre_tokens import Tokens
 
-ROOT = Path(__file__).parents[3]
 ENGLISH = [
     "Press Enter to continue.",
     "It was lovely meeting you all.",
@@ -19,8 +15,7 @@ ENGLISH = [
 FOREIGN = ["Zwei Hunde spielen im Schnee mit einem Ball.", "Veuillez agréer mes salutations distinguées."]
 
 
-def test_what_is_not_in_captions_is_no_other_language() -> None:
-    encoder = TextEncoder(open_bundle(ROOT / "models" / "open"))
-    detector = detector_of(encoder, {}).of_index(["en"])
-    tokens = Tokens.of(encoder.tokens([*ENGLISH, *FOREIGN]))
+def test_what_is_not_in_captions_is_no_other_language(open_encoder: TextEncoder) -> None:
+    detector = detector_of(open_encoder, {}).of_index(["en"])
+    tokens = Tokens.of(open_encoder.tokens([*ENGLISH, *FOREIGN]))
     assert detector.foreign(tokens, "en").tolist() == [False] * len(ENGLISH) + [True] * len(FOREIGN)

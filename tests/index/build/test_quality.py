@@ -46,11 +46,6 @@ def manifest(index: Path) -> IndexManifest:
     return open_version(index)[1]
 
 
-def opened(index: Path) -> Indexes:
-    translator = Translator.open(index)
-    return Indexes(translator.sentence_indexes, translator.word_indexes)
-
-
 def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> None:
     assert set(manifest.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
     for entry in manifest.quality.values():
@@ -80,7 +75,7 @@ def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: I
 
 
 def test_the_order_of_languages_changes_no_confidence(
-    noisy: Bundle, index: Path, manifest: IndexManifest, tmp_path: Path
+    noisy: Bundle, manifest: IndexManifest, tmp_path: Path
 ) -> None:
     sources = moses(tmp_path / "c", 600)[::-1]
     other = build_index(noisy, sources, tmp_path / "index", options=Options(FACTORY)).confidence
@@ -100,9 +95,7 @@ def by_line(folder: Path, count: int = 200) -> list[Source]:
     return [Source(path, code) for code, path in make_corpus(folder, CODES, count).items()]
 
 
-def test_lines_that_correspond_answer_and_are_measured(
-    noisy: Bundle, manifest: IndexManifest, tmp_path: Path
-) -> None:
+def test_lines_that_correspond_answer_and_are_measured(noisy: Bundle, tmp_path: Path) -> None:
     plain = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "plain")
     aligned = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "aligned", aligned=True)
     assert set(aligned.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
@@ -141,4 +134,6 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     assert manifest.quality == {}
     assert manifest.confidence.source == "encoder"
     encoder = TextEncoder(open_index_encoder(*open_version(index_dir)))
-    assert calibrate(opened(index_dir), encoder, {}) == (None, {})
+    translator = Translator.open(index_dir)
+    indexes = Indexes(translator.sentence_indexes, translator.word_indexes)
+    assert calibrate(indexes, encoder, {}) == (None, {})

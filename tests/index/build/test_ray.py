@@ -23,8 +23,8 @@ from index.errors import PassepartoutError
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
-from passepartout import run
 from tests.bundles import make_corpus
+from tests.conftest import Fails
 from tests.waiting import until
 
 WORKERS = 2
@@ -173,8 +173,8 @@ def test_a_cluster_that_is_not_there(job: Job, detector: Detector, address: str,
 
 
 def test_the_command_asks_for_the_cluster(
-    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, fails: Fails
 ) -> None:
-    given = ["--encoder", str(bundle.folder), "--corpus", f"en={corpora['en']}", "--out", str(tmp_path / "x")]
-    assert run(["index", "build", *given, "--ray", "127.0.0.1:9"]) == 1
-    assert "no Ray cluster at 127.0.0.1:9" in capsys.readouterr().err
+    given = ["--encoder", bundle.folder, "--corpus", f"en={corpora['en']}", "--out", tmp_path / "x"]
+    line = fails("index", "build", *given, "--ray", "127.0.0.1:9", code=1)
+    assert "no Ray cluster at 127.0.0.1:9" in line

@@ -12,18 +12,10 @@ import pytest
 from index.encoder.bundle import Bundle
 from passepartout import run
 from tests.bundles import make_corpus
+from tests.conftest import Fails
 from tests.damage import flip_middle
 
 Capture = pytest.CaptureFixture[str]
-
-
-def refused(capture: Capture, *words: str) -> str:
-    """The one line on standard error that a refusal is, or the last of click's own."""
-    *usage, line = capture.readouterr().err.splitlines()
-    assert line.startswith("Error: " if usage else "passepartout: ")
-    for word in words:
-        assert word in line
-    return line
 
 
 def build(bundle: Bundle, folder: Path, *more: str) -> list[str]:
@@ -75,7 +67,7 @@ def test_build_refuses_in_one_line_with_exit_2(
     bundle: Bundle,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: Capture,
+    fails: Fails,
     corpora: list[str],
     words: list[str],
 ) -> None:
@@ -86,8 +78,8 @@ def test_build_refuses_in_one_line_with_exit_2(
     Path("c.en").write_text("A dog.\nA cat.\n")
     Path("c.de").write_text("Ein Hund.\n")
     given = [part for corpus in corpora for part in ("--corpus", corpus)]
-    assert run(["index", "build", "--encoder", str(bundle.folder), *given, "--out", "index", "--strict"]) == 2
-    refused(capsys, *words)
+    line = fails("index", "build", "--encoder", bundle.folder, *given, "--out", "index", "--strict")
+    assert all(word in line for word in words)
     assert not Path("index/CURRENT").exists()
 
 
@@ -99,14 +91,11 @@ def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:
     assert json.loads(capsys.readouterr().out) == {"current": version, "versions": [version]}
 
 
-def test_verify_finds_damage_in_one_line_with_exit_1(
-    index_dir: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_verify_finds_damage_in_one_line_with_exit_1(index_dir: Path, tmp_path: Path, fails: Fails) -> None:
     shutil.copytree(index_dir, tmp_path / "index")
     version = (index_dir / "CURRENT").read_text().strip()
     flip_middle(tmp_path / "index" / "versions" / version / "de.words.faiss")
-    assert run(["index", "verify", str(tmp_path / "index")]) == 1
-    refused(capsys, "de.words.faiss", "checksum")
+    assert "de.words.faiss: the checksum" in fails("index", "verify", tmp_path / "index", code=1)
 
 
 def test_the_number_of_threads_reaches_the_libraries(bundle: Bundle, tmp_path: Path) -> None:

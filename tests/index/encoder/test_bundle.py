@@ -29,8 +29,7 @@ NAMES = (
 @pytest.fixture
 def copy(bundle: Bundle, tmp_path: Path) -> Path:
     """A bundle that a test may damage."""
-    shutil.copytree(bundle.folder, tmp_path / "outer" / "copy")
-    return tmp_path / "outer" / "copy"
+    return shutil.copytree(bundle.folder, tmp_path / "outer" / "copy")
 
 
 def manifest(**values: object) -> BundleManifest:

@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -6,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle
+from index.encoder.bundle import PICTURES, Bundle, open_bundle
 from index.encoder.pictures import LEAST_COSINE, VARIANT_CODES, Pictograms, emoji, family, packed
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
-from tests.bundles import make_bundle
+from tests.bundles import make_bundle, republished
 
 WOMAN_FARMER, MAN_FARMER, DOG, CAT = "1f469-200d-1f33e", "1f468-200d-1f33e", "1f415", "1f408"
 
@@ -46,17 +45,11 @@ def test_a_variant_is_of_the_family_of_its_concept(points: list[str]) -> None:
     assert len(emoji(code)) in (len(points), 2)
 
 
-def test_what_is_no_code_point_is_refused(tmp_path: Path) -> None:
-    for name in ("dog", "ffffffffffff"):
-        bundle = make_bundle(tmp_path / name)
-        (bundle.folder / PICTURES).write_bytes(
-            packed([f"pictograms/{name}"], np.eye(1, 48, dtype=np.float32))
-        )
-        changed = publish_bundle(
-            shutil.copytree(bundle.folder, tmp_path / f"{name}-copy"), bundle.folder, bundle.manifest
-        )
-        with pytest.raises(DamagedError, match="export it again"):
-            Pictograms.open(changed)
+@pytest.mark.parametrize("name", ["dog", "ffffffffffff"])
+def test_what_is_no_code_point_is_refused(bundle: Bundle, tmp_path: Path, name: str) -> None:
+    content = packed([f"pictograms/{name}"], np.eye(1, 48, dtype=np.float32))
+    with pytest.raises(DamagedError, match="export it again"):
+        Pictograms.open(republished(bundle, tmp_path, PICTURES, content))
 
 
 def test_a_bundle_has_them_or_not(bundle: Bundle, tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from onnx import numpy_helper
 from tokenizers import Tokenizer
 
 from index.encoder import text_encoder
-from index.encoder.bundle import Bundle, BundleManifest, open_bundle, publish_bundle, words_file
+from index.encoder.bundle import Bundle, open_bundle, words_file
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
 from index.errors import DamagedError, UsageError
-from tests.bundles import LANGUAGES, make_bundle, sentences
+from tests.bundles import LANGUAGES, make_bundle, republished, sentences
 
 TEXTS = [text for language in LANGUAGES for text in sentences(language)[:40]] + ["", "a", "zzz", "dog " * 500]
 
@@ -27,16 +27,6 @@ TEXTS = [text for language in LANGUAGES for text in sentences(language)[:40]] + 
 @pytest.fixture(scope="module")
 def encoder(bundle: Bundle) -> TextEncoder:
     return TextEncoder(bundle)
-
-
-def republish(bundle: Bundle, folder: Path, name: str, content: bytes) -> Bundle:
-    """The bundle again, with one file replaced and everything sealed: valid outside, wrong inside."""
-    staging = folder / "staging"
-    shutil.copytree(bundle.folder, staging)
-    (staging / name).write_bytes(content)
-    (staging / "manifest.json").unlink()
-    values = bundle.manifest.model_dump(exclude={"files", "digest"})
-    return publish_bundle(staging, folder / "bundle", BundleManifest(**values))
 
 
 def embeddings(bundle: Bundle) -> NDArray[np.float32]:
@@ -94,7 +84,7 @@ def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) 
 
 def test_a_word_moves_towards_what_it_means(bundle: Bundle, encoder: TextEncoder, tmp_path: Path) -> None:
     listed = gzip.compress(b"hund\t100\tdog=50 cat=25\nkatze\t99\n")
-    translated = TextEncoder(republish(bundle, tmp_path, words_file("de"), listed))
+    translated = TextEncoder(republished(bundle, tmp_path, words_file("de"), listed))
     hund, katze, dog, cat = (encoder.word_vectors([w], "de")[0] for w in ("hund", "katze", "dog", "cat"))
     expected = unit(np.stack([katze, hund + 0.5 * dog + 0.25 * cat]))
     np.testing.assert_allclose(translated.word_vectors(["katze", "hund"], "de"), expected, atol=1e-6)
@@ -127,7 +117,7 @@ def test_the_recommended_precision_is_the_default(encoder: TextEncoder, tmp_path
 def test_a_sealed_file_that_is_not_what_it_should_be_is_refused(
     bundle: Bundle, tmp_path: Path, name: str
 ) -> None:
-    wrong = republish(bundle, tmp_path, name, b"nonsense")
+    wrong = republished(bundle, tmp_path, name, b"nonsense")
     with pytest.raises(DamagedError, match=f"{name}: .* cannot read it"):
         TextEncoder(wrong)
 
@@ -135,12 +125,12 @@ def test_a_sealed_file_that_is_not_what_it_should_be_is_refused(
 def test_a_graph_with_other_names_or_dimensions_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     graph = onnx.load(bundle.graph("fp32"))
     graph.graph.output[0].name = graph.graph.node[-1].output[0] = "other"
-    renamed = republish(bundle, tmp_path / "1", "encoder.onnx", graph.SerializeToString())
+    renamed = republished(bundle, tmp_path / "1", "encoder.onnx", graph.SerializeToString())
     with pytest.raises(DamagedError, match="inputs and outputs"):
         TextEncoder(renamed)
     smaller = make_bundle(tmp_path / "small", dimension=24).graph("fp32").read_bytes()
     with pytest.raises(DamagedError, match="gives 24 dimensions, the manifest says 48"):
-        TextEncoder(republish(bundle, tmp_path / "2", "encoder.onnx", smaller))
+        TextEncoder(republished(bundle, tmp_path / "2", "encoder.onnx", smaller))
 
 
 def test_an_untrained_token_still_has_a_direction(bundle: Bundle, tmp_path: Path) -> None:
@@ -149,7 +139,7 @@ def test_an_untrained_token_still_has_a_direction(bundle: Bundle, tmp_path: Path
     graph = onnx.load(bundle.graph("fp32"))
     (weights,) = (value for value in graph.graph.initializer if value.name == "table")
     weights.CopyFrom(numpy_helper.from_array(table, "table"))
-    changed = republish(bundle, tmp_path, "encoder.onnx", graph.SerializeToString())
+    changed = republished(bundle, tmp_path, "encoder.onnx", graph.SerializeToString())
     vector = TextEncoder(open_bundle(changed.folder)).word_vectors(["dog"], "en")[0]
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
 

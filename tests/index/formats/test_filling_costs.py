@@ -1,6 +1,5 @@
 """The costliest document of each format: filled in time that grows as it does, or refused."""
 
-import io
 import time
 import tracemalloc
 import zipfile
@@ -10,6 +9,7 @@ import pytest
 from index.errors import CorpusError, UsageError
 from index.formats.document import Filling
 from index.formats.registry import MARKS_A_TEXT, open_document
+from tests.files import zipped
 
 SECONDS = 5  # of processor time; what is tried here took minutes
 COUNT = 90_000
@@ -85,20 +85,15 @@ def test_what_is_far_more_than_its_texts_is_refused_unread(name: str, content: b
 
 def test_a_packed_file_is_counted_as_unpacked() -> None:
     """A kilobyte with far more elements than there is memory for."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("word/document.xml", "<document><body>" + "<p/>" * 400_000 + "</body></document>")
+    content = "<document><body>" + "<p/>" * 400_000 + "</body></document>"
     with pytest.raises(UsageError, match="more elements than 5000 texts need"):
-        open_document(packed.getvalue(), "x.docx", "de", 5000)
+        open_document(zipped(("word/document.xml", content)), "x.docx", "de", 5000)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_packed_part_is_no_longer_than_it_says(method: int) -> None:
     """A kilobyte or more that says that it has 100 bytes, and has 50 million."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", method) as file:
-        file.writestr("word/document.xml", b" " * 50_000_000)
-    content = bytearray(written.getvalue())
+    content = bytearray(zipped(("word/document.xml", " " * 50_000_000), method=method))
     directory = content.rindex(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = (100).to_bytes(4, "little")
     tracemalloc.start()

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ import pytest
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
+from tests.files import jsonl, tsv
 
 Rows = list[dict[str, Any]]
 
 
-def tsv(path: Path, rows: Rows) -> Path:
-    lines = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
+def tabbed(path: Path, rows: Rows) -> Path:
+    return tsv(path, [list(rows[0]), *(list(row.values()) for row in rows)])
 
 
 def comma(path: Path, rows: Rows) -> Path:
@@ -30,13 +28,8 @@ def comma(path: Path, rows: Rows) -> Path:
     return path
 
 
-def jsonl(path: Path, rows: Rows) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
-
-
 WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
-    "tsv": tsv,
+    "tsv": tabbed,
     "csv": comma,
     "jsonl": jsonl,
 }

@@ -46,20 +46,17 @@ def test_streams_that_follow_one_another_are_one_file(tmp_path: Path, suffix: st
     assert list(read_lines(path)) == [(1, "one\n"), (2, "two\n")]
 
 
+NOISE = b"this is not compressed at all, but a line of text\n" * 9
+
+
 @each
-@pytest.mark.parametrize("keep", [0.2, 0.5, 0.9])
-def test_truncated_files_are_refused_by_name(tmp_path: Path, suffix: str, keep: float) -> None:
+@pytest.mark.parametrize("keep", [0.2, 0.5, 0.9, None])
+def test_truncated_files_and_noise_are_refused_by_name(
+    tmp_path: Path, suffix: str, keep: float | None
+) -> None:
     path = tmp_path / f"x.{suffix}"
     content = COMPRESSED[suffix](TEXT)
-    path.write_bytes(content[: int(keep * len(content))])
-    with pytest.raises(CorpusError, match=rf"x\.{suffix}: cannot be read"):
-        list(read_lines(path))
-
-
-@each
-def test_noise_is_refused_by_name(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"x.{suffix}"
-    path.write_bytes(b"this is not compressed at all, but a line of text\n" * 9)
+    path.write_bytes(content[: int(keep * len(content))] if keep else NOISE)
     with pytest.raises(CorpusError, match=rf"x\.{suffix}: cannot be read"):
         list(read_lines(path))
 

@@ -39,8 +39,7 @@ def names(index_dir: Path) -> list[str]:
 @pytest.fixture
 def copy(index_dir: Path, tmp_path: Path) -> Path:
     """An index that a test may damage."""
-    shutil.copytree(index_dir, tmp_path / "index")
-    return tmp_path / "index"
+    return shutil.copytree(index_dir, tmp_path / "index")
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +120,6 @@ def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
             open_version(folder)
 
 
-def make(index: Path, manifest: IndexManifest, version: str, job: str | None = None) -> None:
-    with building(index) as work:
-        (work / "x").write_text(version)
-        publish(index, work, manifest.model_copy(update={"version": version, "job": job}))
-
-
 def test_ids_count_the_builds_of_a_day_in_numbers(tmp_path: Path) -> None:
     now = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
     assert next_version(tmp_path, now) == "20261120-1"
@@ -147,7 +140,10 @@ def test_a_version_is_found_by_its_job_and_no_other_is_parsed(
     tmp_path: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, job in enumerate(("job a", None, "job b", "job a"), start=1):
-        make(tmp_path, manifest, f"20261120-{number}", job)
+        made = manifest.model_copy(update={"version": f"20261120-{number}", "job": job})
+        with building(tmp_path) as work:
+            (work / "x").touch()
+            publish(tmp_path, work, made)
     parsed = []
     monkeypatch.setattr(
         "index.storage.versions.manifest_of",

@@ -8,11 +8,12 @@ import pytest
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import PROBE_FOLDER
-from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle, staging_folder
+from index.encoder.bundle import PICTURES, Bundle, open_bundle
 from index.encoder.pictures import Pictures, packed
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run
-from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
+from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, republished, sentences
+from tests.conftest import Fails
 
 KNOWN = tuple(code for code in LANGUAGES if code != "pt")
 SHIPPED = Path(__file__).parents[3] / "models" / "open"
@@ -27,9 +28,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     assert drawn is not None
     names = [*drawn.names, *(f"scenes/{number}.jpg" for number in range(len(scenes)))]
     vectors = np.concatenate([drawn.vectors, TextEncoder(plain).encode(scenes, language="en")])
-    staging = staging_folder(folder / "tiny", plain.folder)
-    (staging / PICTURES).write_bytes(packed(names, vectors))
-    return publish_bundle(staging, folder / "tiny", plain.manifest)
+    return republished(plain, folder, PICTURES, packed(names, vectors))
 
 
 @pytest.fixture(scope="module")
@@ -115,19 +114,11 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(
-    before: Bundle,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    code: str,
-    lines: list[str],
-    message: str,
+    before: Bundle, tmp_path: Path, fails: Fails, code: str, lines: list[str], message: str
 ) -> None:
     (tmp_path / "captions.tsv").write_text("\n".join(lines), "utf-8")
-    given = ["--captions", str(tmp_path / "captions.tsv"), "--out", str(tmp_path / "out")]
-    assert run(["learn-language", str(before.folder), code, *given]) == 2
-    error = capsys.readouterr().err.strip()
-    assert message in error
-    assert "\n" not in error
+    given = ["--captions", tmp_path / "captions.tsv", "--out", tmp_path / "out"]
+    assert message in fails("learn-language", before.folder, code, *given)
     assert not (tmp_path / "out").exists()
 
 

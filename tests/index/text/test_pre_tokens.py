@@ -6,10 +6,7 @@ from hypothesis import strategies as st
 
 from index.storage.tables import strings
 from index.text.pre_tokens import Numbering, Tokens
-
-
-def lists(tokens: Tokens) -> list[list[int]]:
-    return [row.tolist() for row in np.split(tokens.ids, np.cumsum(tokens.lengths)[:-1])]
+from tests.index.encoder.test_tokenizer import lists
 
 
 def test_pre_tokens_are_numbered_as_they_come() -> None:

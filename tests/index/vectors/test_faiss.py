@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from index.encoder.vectors import unit
 from index.errors import DamagedError, UsageError
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FLAT_ROWS, SCAN_ROWS, FaissIndex, check_factory, factory_string, write_faiss
@@ -21,19 +22,11 @@ from index.vectors.tuning import (
     tune,
 )
 from index.vectors.vector_index import CANDIDATE_COUNT
+from tests.bundles import unit_rows
 
 Vectors = NDArray[np.float32]
 COUNT, DIMENSION = 3 * FLAT_ROWS, 32
 FACTORIES = ("Flat", "PQ16x4fs,RFlat", "IVF64,PQ16x4fsr,Refine(SQfp16)")
-
-
-def unit_rows(random: np.random.Generator, count: int, dimension: int, clusters: int = 0) -> Vectors:
-    """Random unit rows; with clusters, crowded as captions are."""
-    rows = random.standard_normal((count, dimension))
-    if clusters:
-        rows *= 0.5
-        rows += random.standard_normal((clusters, dimension))[random.integers(clusters, size=count)]
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 def made(folder: Path, rows: Vectors, factory: str = "Flat") -> FaissIndex:
@@ -43,14 +36,16 @@ def made(folder: Path, rows: Vectors, factory: str = "Flat") -> FaissIndex:
 
 @pytest.fixture(scope="module")
 def rows() -> Vectors:
-    return unit_rows(np.random.default_rng(0), COUNT, DIMENSION, clusters=100)
+    """Crowded as captions are."""
+    random = np.random.default_rng(0)
+    crowds = random.standard_normal((100, DIMENSION))[random.integers(100, size=COUNT)]
+    return unit((crowds + 0.5 * random.standard_normal((COUNT, DIMENSION))).astype(np.float32))
 
 
 @pytest.fixture(scope="module")
 def queries(rows: Vectors) -> Vectors:
     near = rows[::60] + 0.05 * np.random.default_rng(1).standard_normal(rows[::60].shape).astype(np.float32)
-    queries: Vectors = near / np.linalg.norm(near, axis=1, keepdims=True)
-    return queries
+    return unit(near)
 
 
 @pytest.fixture(scope="module", params=FACTORIES)
@@ -110,7 +105,7 @@ def test_what_is_read_back_is_written_to_the_same_file(rows: Vectors, tmp_path: 
 
 
 def test_ties_go_to_the_lower_row(tmp_path: Path) -> None:
-    rows = np.tile(unit_rows(np.random.default_rng(0), 1, 8), (5, 1))
+    rows = np.tile(unit_rows(0, 1, 8), (5, 1))
     assert made(tmp_path, rows).search(rows[:1], 5)[1].tolist() == [[0, 1, 2, 3, 4]]
 
 
@@ -120,7 +115,7 @@ def test_an_empty_index_has_no_answers(tmp_path: Path) -> None:
 
 
 def test_an_odd_number_of_dimensions(tmp_path: Path) -> None:
-    rows = unit_rows(np.random.default_rng(2), FLAT_ROWS + 1, 7)
+    rows = unit_rows(2, FLAT_ROWS + 1, 7)
     index = made(tmp_path, rows, factory_string(*rows.shape))
     np.testing.assert_array_equal(index.search(rows[:50], CANDIDATE_COUNT)[1][:, 0], np.arange(50))
 
@@ -157,7 +152,7 @@ def test_the_settings_find_what_they_say(
 
 
 def test_no_more_lists_are_read_than_needed(rows: Vectors, tmp_path: Path) -> None:
-    queries = unit_rows(np.random.default_rng(2), 200, DIMENSION)  # which lie near no cluster
+    queries = unit_rows(2, 200, DIMENSION)  # which lie near no cluster
     index = made(tmp_path, rows, FACTORIES[2])
     wanted = nearest(rows, queries)
     chosen = tune(index, SearchSettings(factory=FACTORIES[2]), queries, wanted)
@@ -168,7 +163,7 @@ def test_no_more_lists_are_read_than_needed(rows: Vectors, tmp_path: Path) -> No
 
 
 def test_brute_force_by_blocks_is_brute_force() -> None:
-    rows = unit_rows(np.random.default_rng(1), COMPARED_ROWS + 700, 4)
+    rows = unit_rows(1, COMPARED_ROWS + 700, 4)
     wanted = np.argsort(-rows[-5:] @ rows.T, axis=1)[:, :3]
     assert recall(nearest(rows, rows[-5:], 3), wanted) == 1
 
@@ -195,26 +190,26 @@ def test_a_factory_that_keeps_no_vectors_is_refused(factory: str) -> None:
 @pytest.mark.parametrize("factory", ["nonsense,RFlat", "PQ5x4fs,RFlat", "IVF500,Flat,RFlat"])
 def test_a_factory_that_faiss_cannot_make_is_refused(tmp_path: Path, factory: str) -> None:
     with pytest.raises(UsageError, match="give another --factory"):
-        write_faiss(tmp_path / "x.faiss", unit_rows(np.random.default_rng(0), 300, 8), factory)
+        write_faiss(tmp_path / "x.faiss", unit_rows(0, 300, 8), factory)
 
 
 @pytest.mark.parametrize(("count", "dimension"), [(9, 8), (10, 4), (11, 8)])
 def test_another_size_than_the_manifest_says_is_refused(tmp_path: Path, count: int, dimension: int) -> None:
-    write_faiss(tmp_path / "x.faiss", unit_rows(np.random.default_rng(0), 10, 8), "Flat")
+    write_faiss(tmp_path / "x.faiss", unit_rows(0, 10, 8), "Flat")
     with pytest.raises(DamagedError, match=f"not {count} vectors of {dimension} dimensions"):
         FaissIndex.open(tmp_path / "x.faiss", count, dimension, SearchSettings())
 
 
 def test_another_metric_is_refused(tmp_path: Path) -> None:
     flat = faiss.IndexFlatL2(8)
-    flat.add(unit_rows(np.random.default_rng(0), 10, 8))
+    flat.add(unit_rows(0, 10, 8))
     faiss.write_index(flat, str(tmp_path / "x.faiss"))
     with pytest.raises(DamagedError):
         FaissIndex.open(tmp_path / "x.faiss", 10, 8, SearchSettings())
 
 
 def test_parameters_of_another_index_are_refused(tmp_path: Path) -> None:
-    made(tmp_path, unit_rows(np.random.default_rng(0), 10, 8))
+    made(tmp_path, unit_rows(0, 10, 8))
     with pytest.raises(DamagedError, match="'nprobe=4' are not parameters of this index"):
         FaissIndex.open(tmp_path / "x.faiss", 10, 8, SearchSettings(parameters="nprobe=4"))
 
@@ -228,7 +223,7 @@ def test_what_is_no_index_is_refused(tmp_path: Path) -> None:
 def test_an_index_that_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     index = faiss.IndexRefineFlat(faiss.IndexFlatIP(8))
     index.metric_type = faiss.METRIC_INNER_PRODUCT
-    index.add(unit_rows(np.random.default_rng(0), 10, 8))
+    index.add(unit_rows(0, 10, 8))
     index.own_refine_index = False
     index.refine_index = faiss.IndexFlatIP(9)
     faiss.write_index(index, str(tmp_path / "x.faiss"))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import passepartout
 from index.answers.answer import DIGITS
 from index.answers.translator import Translator
 from index.build.build_index import build_index
@@ -28,7 +27,9 @@ from index.vectors.milvus import MilvusIndex
 from index.vectors.milvus_connection import Connection, connect, uri_of
 from index.vectors.tuning import recall
 from index.vectors.vector_index import VectorIndex
+from passepartout import run
 from tests.bundles import make_corpus, sentences
+from tests.conftest import Fails
 from tests.milvus_server import MilvusServer
 from tests.waiting import until
 
@@ -178,8 +179,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
 def test_a_copy_drops_nothing_of_the_original(
     bundle: Bundle, corpora: dict[str, Path], stored: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(stored, copy, ignore=shutil.ignore_patterns("work"))
+    copy = shutil.copytree(stored, tmp_path / "copy", ignore=shutil.ignore_patterns("work"))
     build_index(bundle, corpora, copy)
     collect(copy, keep=1)
     assert len(vectors(stored, "de")) == 300
@@ -230,15 +230,11 @@ def test_a_collection_that_lacks_rows_is_refused(
         Translator.open(index)
 
 
-def run(words: list[str]) -> int:
-    return passepartout.run(words)
-
-
 def test_an_unreachable_milvus_is_one_line_and_soon(
     stored: Path,
     milvus_server: MilvusServer,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    fails: Fails,
 ) -> None:
     query = vectors(stored, "de").reconstruct([0])
     monkeypatch.setattr(milvus_connection, "QUERY_SECONDS", 2.0)
@@ -257,11 +253,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     with pytest.raises(StoreError) as caught:
         index.search(query, 3)
     assert "\n" not in str(caught.value)
-    capsys.readouterr()
-    assert run(["index", "verify", str(stored)]) == 1
-    message = capsys.readouterr().err
-    assert message.count("\n") == 1
-    assert "is it running?" in message
+    assert "is it running?" in fails("index", "verify", stored, code=1)
     milvus_server.start()
     eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
 

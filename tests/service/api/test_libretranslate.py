@@ -161,8 +161,7 @@ def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) ->
     german = sentences("de")[3:5]
     body = f"q={german[0]}&q={german[1]}&source=de&target=en".encode()
     answer = client.post("/translate", content=body, headers={"Content-Type": FORM})
-    asked = {"q": german, "source": "de", "target": "en"}
-    assert answer.json() == client.post("/translate", json=asked).json()
+    assert answer.json() == translated(client, q=german, source="de", target="en")
 
 
 @pytest.mark.parametrize(
@@ -236,18 +235,18 @@ def test_health(client: TestClient) -> None:
     assert client.get("/health").json() == {"status": "ok"}
 
 
-def test_the_sentences_of_a_text_are_put_together(remembering: TestClient) -> None:
-    def ask(text: str) -> object:
-        asked = {"q": text, "source": "en", "target": "de"}
-        return remembering.post("/translate", json=asked).json()["translatedText"]
-
-    assert ask("The dog sleeps. The cat runs.") == "Der Vertrag gilt. Bitte warten!"
-    assert ask("The dog sleeps.") == "Der Vertrag gilt."
-    assert ask(" The dog sleeps.\n\n\tThe cat runs. 🐈\n") == " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The dog sleeps. The cat runs.", "Der Vertrag gilt. Bitte warten!"),
+        ("The dog sleeps.", "Der Vertrag gilt."),
+        (" The dog sleeps.\n\n\tThe cat runs. 🐈\n", " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"),
+    ],
+)
+def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text: str, answer: str) -> None:
+    assert translated(remembering, q=text) == {"translatedText": answer}
 
 
 def test_a_single_word_is_looked_up_among_the_words(client: TestClient, translator: Translator) -> None:
     ((word, *_),) = translator.words(["dog"], "en", "de")
-    asked = {"q": "dog", "source": "en", "target": "de"}
-    found = client.post("/translate", json=asked).json()["translatedText"]
-    assert found == word.text
+    assert translated(client, q="dog") == {"translatedText": word.text}

@@ -1,6 +1,5 @@
 """The native API: what it answers to requests that are right."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from service import limits
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import lexicon, sentences
+from tests.files import jsonl
 
 DOG = "A small dog runs on the beach."
 
@@ -152,10 +152,11 @@ OWN_FIELDS = {
 def posing(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client over a corpus whose columns have the names of what the service says."""
     folder = tmp_path_factory.mktemp("posing")
-    for code, text in (("en", "The dog sleeps."), ("de", "Der Vertrag gilt.")):
-        line = json.dumps({"text": text, **OWN_FIELDS})
-        (folder / f"{code}.jsonl").write_text(line + "\n", "utf-8")
-    sources = [Source(folder / f"{code}.jsonl", code) for code in ("en", "de")]
+    texts = {"en": "The dog sleeps.", "de": "Der Vertrag gilt."}
+    sources = [
+        Source(jsonl(folder / f"{code}.jsonl", [{"text": text, **OWN_FIELDS}]), code)
+        for code, text in texts.items()
+    ]
     build_index(bundle, sources, folder / "index")
     with TestClient(create_app(Settings(index=folder / "index"))) as client:
         yield client

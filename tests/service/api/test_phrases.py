@@ -1,7 +1,5 @@
 """Phrases by topic, over HTTP and on the page: of a table with a column `topic`, indexed or one's own."""
 
-import io
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from service.app import create_app
 from service.settings import Settings
+from tests.files import zipped
 from tests.service.browser import OpenPage, serious
 from tests.service.server import serving
 
@@ -66,11 +65,8 @@ SHEET = """<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>en</v></c><c r=
 
 
 def workbook(sheet: str, shared: str = "") -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as parts:
-        parts.writestr("xl/worksheets/sheet1.xml", sheet)
-        parts.writestr("xl/sharedStrings.xml", f"<sst><si><t>{shared}</t></si></sst>")
-    return file.getvalue()
+    strings = f"<sst><si><t>{shared}</t></si></sst>"
+    return zipped(("xl/worksheets/sheet1.xml", sheet), ("xl/sharedStrings.xml", strings))
 
 
 def sharing(rows: int, characters: int) -> bytes:

@@ -1,14 +1,17 @@
 """The batcher: what is computed together, what is refused, shared, dropped and taken in turns."""
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 
 import pytest
 
 from service.engine.batching import Batcher, Bounds, QueueFullError
 from service.observability.metrics import Metrics
 from tests.waiting import tasks_begun, until_in_loop
+
+pytestmark = pytest.mark.anyio
 
 
 class Gate:
@@ -32,18 +35,16 @@ def items(*numbers: int) -> dict[Hashable, object]:
     return {number: number for number in numbers}
 
 
-def running(steps: Callable[[Batcher, Gate], Awaitable[None]], bounds: Bounds | None = None) -> None:
-    async def main() -> None:
-        batcher, gate = Batcher(1, bounds or Bounds(), Metrics()), Gate()
-        try:
-            async with asyncio.timeout(10):
-                await steps(batcher, gate)
-        finally:
-            gate.open.set()
-            batcher.close()
-        assert batcher._queued == 0
-
-    asyncio.run(main())
+@contextlib.asynccontextmanager
+async def running(bounds: Bounds | None = None) -> AsyncIterator[tuple[Batcher, Gate]]:
+    batcher, gate = Batcher(1, bounds or Bounds(), Metrics()), Gate()
+    try:
+        async with asyncio.timeout(10):
+            yield batcher, gate
+    finally:
+        gate.open.set()
+        batcher.close()
+    assert batcher._queued == 0
 
 
 async def closed(batcher: Batcher, gate: Gate) -> "asyncio.Task[list[int]]":
@@ -55,16 +56,14 @@ async def closed(batcher: Batcher, gate: Gate) -> "asyncio.Task[list[int]]":
     return task
 
 
-def test_results_come_in_the_order_of_the_items() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_results_come_in_the_order_of_the_items() -> None:
+    async with running() as (batcher, gate):
         assert await batcher.compute(gate.double, items(3, 1, 2)) == [6, 2, 4]
         assert await batcher.compute(gate.double, {}) == []
 
-    running(steps)
 
-
-def test_simultaneous_items_and_those_that_come_while_busy_form_a_batch() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_simultaneous_items_and_those_that_come_while_busy_form_a_batch() -> None:
+    async with running() as (batcher, gate):
         await asyncio.gather(*(batcher.compute(gate.double, items(number)) for number in range(5)))
         assert gate.batches == [[0, 1, 2, 3, 4]]
         first = await closed(batcher, gate)
@@ -74,11 +73,9 @@ def test_simultaneous_items_and_those_that_come_while_busy_form_a_batch() -> Non
         assert await asyncio.gather(first, *rest) == [[0], [14], [16], [18]]
         assert gate.batches[1:] == [[0], [7, 8, 9]]
 
-    running(steps)
 
-
-def test_a_batch_is_bounded_and_requests_take_turns() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_a_batch_is_bounded_and_requests_take_turns() -> None:
+    async with running(Bounds(batch=4, quantum=2)) as (batcher, gate):
         first = await closed(batcher, gate)
         long = asyncio.create_task(batcher.compute(gate.double, items(*range(1, 10))))
         short = asyncio.create_task(batcher.compute(gate.double, items(20)))
@@ -88,11 +85,9 @@ def test_a_batch_is_bounded_and_requests_take_turns() -> None:
         assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
         assert long.result() == [2 * number for number in range(1, 10)]
 
-    running(steps, Bounds(batch=4, quantum=2))
 
-
-def test_a_full_queue_refuses_and_recovers() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_a_full_queue_refuses_and_recovers() -> None:
+    async with running(Bounds(queue=5)) as (batcher, gate):
         first = await closed(batcher, gate)
         big = asyncio.create_task(
             batcher.compute(gate.double, items(*range(1, 9)))
@@ -104,11 +99,9 @@ def test_a_full_queue_refuses_and_recovers() -> None:
         await asyncio.gather(first, big)
         assert await batcher.compute(gate.double, items(100)) == [200]
 
-    running(steps, Bounds(queue=5))
 
-
-def test_work_requested_twice_is_done_once() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_work_requested_twice_is_done_once() -> None:
+    async with running() as (batcher, gate):
         first = await closed(batcher, gate)
         same = [asyncio.create_task(batcher.compute(gate.double, items(0, 1))) for _ in range(50)]
         await tasks_begun()
@@ -117,11 +110,9 @@ def test_work_requested_twice_is_done_once() -> None:
         assert await asyncio.gather(*same) == [[0, 2]] * 50
         assert gate.batches == [[0], [1]]
 
-    running(steps)
 
-
-def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+async def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
+    async with running() as (batcher, gate):
         first = await closed(batcher, gate)
         leaving = asyncio.create_task(batcher.compute(gate.double, items(0, 1, 2)))
         staying = asyncio.create_task(batcher.compute(gate.double, items(2, 3)))
@@ -135,14 +126,12 @@ def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
         with pytest.raises(asyncio.CancelledError):
             await leaving
 
-    running(steps)
 
-
-def test_a_failure_reaches_only_the_requests_concerned() -> None:
+async def test_a_failure_reaches_only_the_requests_concerned() -> None:
     def fail(numbers: Sequence[int]) -> list[int]:
         raise OSError("no")
 
-    async def steps(batcher: Batcher, gate: Gate) -> None:
+    async with running() as (batcher, gate):
         first = await closed(batcher, gate)
         failing = asyncio.create_task(batcher.compute(fail, {"a": 1, "b": 2}))
         other = asyncio.create_task(batcher.compute(gate.negate, {"c": 1}))
@@ -153,5 +142,3 @@ def test_a_failure_reaches_only_the_requests_concerned() -> None:
         with pytest.raises(OSError, match="no"):
             await failing
         assert await batcher.compute(gate.double, {"a": 1}) == [2]
-
-    running(steps)

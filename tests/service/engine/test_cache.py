@@ -13,6 +13,7 @@ from service.engine.cache import CacheKey, MemoryCache, cached
 from service.engine.redis_cache import shared_key
 from service.settings import Settings
 
+pytestmark = pytest.mark.anyio
 A = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
 B, C = A._replace(text="A cat."), A._replace(target="pt")
 
@@ -40,39 +41,30 @@ def test_a_key_depends_on_everything_and_shows_no_text() -> None:
     assert shared_key(A._replace(text="a", source="en")) != shared_key(A._replace(text="aen", source=""))
 
 
-def test_what_was_put_is_found_and_the_rest_is_not() -> None:
-    async def main() -> None:
-        cache = MemoryCache(100_000, 60)
-        await cache.put({A: answers("x"), C: ()})
-        assert await cache.get([A, B, C]) == [answers("x"), None, ()]
-        await cache.close()
-        assert await cache.get([A]) == [None]
-
-    asyncio.run(main())
+async def test_what_was_put_is_found_and_the_rest_is_not() -> None:
+    cache = MemoryCache(100_000, 60)
+    await cache.put({A: answers("x"), C: ()})
+    assert await cache.get([A, B, C]) == [answers("x"), None, ()]
+    await cache.close()
+    assert await cache.get([A]) == [None]
 
 
-def test_the_least_recently_used_goes_first() -> None:
-    async def main() -> None:
-        cache = MemoryCache(cached(A, answers("x")).size + cached(B, answers("y")).size, 60)
-        await cache.put({A: answers("x"), B: answers("y")})
-        await cache.get([A])
-        await cache.put({C: answers("z")})
-        assert await cache.get([A, B, C]) == [answers("x"), None, answers("z")]
-
-    asyncio.run(main())
+async def test_the_least_recently_used_goes_first() -> None:
+    cache = MemoryCache(cached(A, answers("x")).size + cached(B, answers("y")).size, 60)
+    await cache.put({A: answers("x"), B: answers("y")})
+    await cache.get([A])
+    await cache.put({C: answers("z")})
+    assert await cache.get([A, B, C]) == [answers("x"), None, answers("z")]
 
 
-def test_an_answer_ages() -> None:
-    async def main() -> None:
-        now = 0.0
-        cache = MemoryCache(100_000, 60, lambda: now)
-        await cache.put({A: answers("x")})
-        now = 59.0
-        assert await cache.get([A]) == [answers("x")]
-        now = 61.0
-        assert await cache.get([A]) == [None]
-
-    asyncio.run(main())
+async def test_an_answer_ages() -> None:
+    now = 0.0
+    cache = MemoryCache(100_000, 60, lambda: now)
+    await cache.put({A: answers("x")})
+    now = 59.0
+    assert await cache.get([A]) == [answers("x")]
+    now = 61.0
+    assert await cache.get([A]) == [None]
 
 
 BOUND = 2_000_000
@@ -85,9 +77,8 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
 ) -> None:
     """Whatever answers are: many or few, long or short, of a corpus with much to say of each."""
 
-    async def fill(cache: MemoryCache) -> int:
-        number = 0
-        size = 0
+    async def fill(cache: MemoryCache) -> None:
+        number = size = 0
         while size < 2 * BOUND:
             number += 1
             key = A._replace(text=f"{number:0{characters}}")
@@ -99,7 +90,6 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
             )
             size += cached(key, value).size
             await cache.put({key: value})
-        return number
 
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
@@ -111,20 +101,14 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
     assert BOUND / 4 < taken < 1.1 * BOUND
 
 
-def test_what_is_larger_than_the_cache_leaves_it_as_it_is() -> None:
-    async def main() -> None:
-        cache = MemoryCache(10_000, 60)
-        await cache.put({A: answers("x")})
-        await cache.put({B: answers("x" * 10_000)})
-        assert await cache.get([A, B]) == [answers("x"), None]
-
-    asyncio.run(main())
+async def test_what_is_larger_than_the_cache_leaves_it_as_it_is() -> None:
+    cache = MemoryCache(10_000, 60)
+    await cache.put({A: answers("x")})
+    await cache.put({B: answers("x" * 10_000)})
+    assert await cache.get([A, B]) == [answers("x"), None]
 
 
-def test_no_bytes_means_no_cache() -> None:
-    async def main() -> None:
-        cache = open_cache(Settings(cache_bytes=0))
-        await cache.put({A: answers("x")})
-        assert await cache.get([A]) == [None]
-
-    asyncio.run(main())
+async def test_no_bytes_means_no_cache() -> None:
+    cache = open_cache(Settings(cache_bytes=0))
+    await cache.put({A: answers("x")})
+    assert await cache.get([A]) == [None]

@@ -1,10 +1,7 @@
 """The engine: what it computes, what it takes from the cache, and that Redis never changes an answer."""
 
-import asyncio
 import gc
-import time
 import weakref
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,65 +9,24 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from index.answers.answer import Answers
 from index.answers.request import Query
 from index.answers.translator import Translator
-from service.engine.batching import Batcher, Bounds
-from service.engine.cache import Cache, CacheKey, MemoryCache
+from service.engine.batching import Batcher
+from service.engine.cache import Cache
 from service.engine.engine import Engine
 from service.observability.metrics import Metrics
 from tests.service.conftest import ClientFactory, RedisServer
 
 # The first is no sentence of the index, which an answer may have as its gloss.
 DOG, CAT = "A small dog runs on that beach!", "A big cat sleeps on the street."
-# Redis alone, with time to answer on however busy a machine.
 REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
 
 
-class CountingCache(MemoryCache):
-    """Notes what is asked for and what is stored."""
-
-    def __init__(self) -> None:
-        super().__init__(1_000_000, 60)
-        self.asked: list[int] = []
-        self.stored: list[int] = []
-
-    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
-        self.asked.append(len(keys))
-        return await super().get(keys)
-
-    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
-        self.stored.append(len(answers))
-        await super().put(answers)
-
-
-def engine_of(translator: Translator, cache: Cache) -> Engine:
-    metrics = Metrics()
-    return Engine(translator, cache, Batcher(1, Bounds(), metrics), metrics)
-
-
-def test_only_missing_answers_are_computed_and_each_once(translator: Translator) -> None:
-    cache = CountingCache()
-
-    async def main() -> None:
-        engine = engine_of(translator, cache)
-        dog = [Query("sentence", DOG, "en", target, 2) for target in ("de", "ar")]
-        cat = Query("sentence", CAT, "en", "de", 2)
-        first = await engine.answers([*dog, *dog])
-        second = await engine.answers([*dog, cat])
-        assert first[:2] == first[2:] == second[:2]
-
-    asyncio.run(main())
-    assert cache.asked == [2, 3]
-    assert cache.stored == [2, 1]
-
-
-def ask(client: TestClient) -> tuple[bytes, float]:
-    """The answer to REQUEST and the seconds it took."""
-    start = time.monotonic()
+def ask(client: TestClient) -> bytes:
+    """The answer to REQUEST."""
     answer = client.post("/translate/sentence", json=REQUEST)
     assert answer.status_code == 200
-    return answer.content, time.monotonic() - start
+    return answer.content
 
 
 def stored(server: RedisServer) -> list[bytes]:
@@ -84,7 +40,7 @@ def stored(server: RedisServer) -> list[bytes]:
 @pytest.fixture
 def computed(make_client: ClientFactory) -> bytes:
     """What REQUEST is answered without any cache."""
-    return ask(make_client(cache_bytes=0))[0]
+    return ask(make_client(cache_bytes=0))
 
 
 def test_a_hit_in_redis_equals_the_computed_answer(
@@ -95,7 +51,7 @@ def test_a_hit_in_redis_equals_the_computed_answer(
     patience: None,
 ) -> None:
     client, other = (make_client(redis_url=redis_server.url) for _ in range(2))
-    assert ask(client)[0] == computed
+    assert ask(client) == computed
     for key in stored(redis_server):
         with Redis.from_url(redis_server.url) as redis:
             value = redis.get(key)
@@ -104,8 +60,8 @@ def test_a_hit_in_redis_equals_the_computed_answer(
         assert b'"key":"%b"' % key in value
     # From here on, nothing can be computed.
     monkeypatch.setattr(Translator, "answer", None)
-    assert ask(client)[0] == computed
-    assert ask(other)[0] == computed
+    assert ask(client) == computed
+    assert ask(other) == computed
 
 
 def test_only_languages_of_the_index_are_warmed_up(

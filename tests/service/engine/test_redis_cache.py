@@ -1,10 +1,11 @@
 """The cache in a real Redis server: present, killed, frozen, poisoned."""
 
 import asyncio
+import contextlib
 import hmac
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,41 +20,34 @@ from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.engine.test_cache import answers
 from tests.service.server import free_port
 
+pytestmark = pytest.mark.anyio
 KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
 OTHER = KEY._replace(text="A cat.")
 SOON = 0.25  # seconds
 NAME = shared_key(KEY)
 
 
-def using(url: str, steps: Callable[[RedisCache], Awaitable[None]], secret: bytes = b"") -> None:
-    """Run `steps` with a cache in Redis."""
-
-    async def main() -> None:
-        cache = RedisCache(url, secret, 86_400)
-        try:
-            await steps(cache)
-        finally:
-            await cache.close()
-
-    asyncio.run(main())
+@contextlib.asynccontextmanager
+async def using(url: str, secret: bytes = b"") -> AsyncIterator[RedisCache]:
+    cache = RedisCache(url, secret, 86_400)
+    try:
+        yield cache
+    finally:
+        await cache.close()
 
 
 async def put(cache: RedisCache, text: str) -> None:
     await cache.put({KEY: answers(text)})
 
 
-def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(
+async def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(
     redis_server: RedisServer, patience: None
 ) -> None:
-    async def fill(cache: RedisCache) -> None:
+    async with using(redis_server.url) as cache:
         await cache.put({KEY: answers("x"), OTHER: ()})
-
-    async def get(cache: RedisCache) -> None:
+    async with using(redis_server.url) as cache:
         assert await cache.get([KEY, OTHER, KEY._replace(k=2)]) == [answers("x"), (), None]
         assert await cache.get([]) == []
-
-    using(redis_server.url, fill)
-    using(redis_server.url, get)
     with Redis.from_url(redis_server.url) as client:
         assert 0 < client.ttl(NAME) <= 86_400
 
@@ -86,47 +80,43 @@ VALUES = [
 ]
 
 
-def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServer, patience: None) -> None:
-    async def steps(cache: RedisCache) -> None:
+async def counts_as_none_and_is_replaced(url: str, secret: bytes = b"") -> None:
+    async with using(url, secret) as cache:
         assert await cache.get([KEY]) == [None]
         await put(cache, "x")
         assert await cache.get([KEY]) == [answers("x")]
 
+
+async def test_a_poisoned_value_counts_as_none_and_is_replaced(
+    redis_server: RedisServer, patience: None
+) -> None:
     with Redis.from_url(redis_server.url) as client:
         for value in VALUES:
             client.delete(NAME)
             client.rpush(NAME, "a", "b") if value is None else client.set(NAME, value)
-            using(redis_server.url, steps)
+            await counts_as_none_and_is_replaced(redis_server.url)
 
 
 SECRET = b"a secret of the service"
 
 
 @pytest.mark.parametrize("secret", [b"", b"another secret, of others"])
-def test_writing_to_redis_is_not_enough_to_forge_answers(
+async def test_writing_to_redis_is_not_enough_to_forge_answers(
     redis_server: RedisServer, patience: None, secret: bytes
 ) -> None:
     """Values without a digest, with another one, and ours under another key, are misses and are replaced."""
-
-    async def steps(cache: RedisCache) -> None:
-        assert await cache.get([KEY]) == [None]
-        await put(cache, "x")
-        assert await cache.get([KEY]) == [answers("x")]
-
-    async def none(cache: RedisCache) -> None:
-        assert await cache.get([KEY, OTHER]) == [None, None]
-
     ours, others = (shared_key(key, SECRET) for key in (KEY, OTHER))
     forged = Entry(key=ours, answers=answers("forged")).model_dump_json().encode()
     digest = hmac.digest(secret, forged, "sha256").hex().encode() if secret else b""
     with Redis.from_url(redis_server.url) as client:
         client.set(ours, digest + forged)
-        using(redis_server.url, steps, SECRET)
+        await counts_as_none_and_is_replaced(redis_server.url, SECRET)
         client.copy(ours, others)
         value = client.get(ours)
         assert isinstance(value, bytes)
         client.set(ours, value.replace(b'"x"', b'"y"'))
-    using(redis_server.url, none, SECRET)
+    async with using(redis_server.url, SECRET) as cache:
+        assert await cache.get([KEY, OTHER]) == [None, None]
 
 
 def test_forged_answers_are_counted_and_not_served(
@@ -148,30 +138,26 @@ def test_forged_answers_are_counted_and_not_served(
     assert "passepartout_cache_rejected_total 1.0" in again.get("/metrics").text
 
 
-def test_redis_without_a_secret_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    async def main(**settings: Any) -> None:  # noqa: ANN401
-        await open_cache(Settings(redis_url=f"redis://127.0.0.1:{free_port()}", **settings)).close()
-
-    asyncio.run(main(cache_secret="0123456789abcdef"))
+async def test_redis_without_a_secret_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    url = f"redis://127.0.0.1:{free_port()}"
+    await open_cache(Settings(redis_url=url, cache_secret="0123456789abcdef")).close()
     assert caplog.text == ""
-    asyncio.run(main())
+    await open_cache(Settings(redis_url=url)).close()
     assert "PASSEPARTOUT_CACHE_SECRET" in caplog.text
 
 
-async def timed(cache: RedisCache) -> float:
-    """Seconds that a lookup and a store take, which find nothing."""
+async def costs_little(cache: RedisCache) -> None:
+    """A lookup and a store, which find nothing."""
     start = time.monotonic()
     assert await cache.get([KEY]) == [None]
     await put(cache, "x")
-    return time.monotonic() - start
-
-
-async def costs_little(cache: RedisCache) -> None:
-    assert await timed(cache) < SOON
+    assert time.monotonic() - start < SOON
 
 
 @pytest.mark.parametrize("state", ["away", "full", "locked"])
-def test_a_redis_that_cannot_be_used_costs_next_to_nothing(redis_server: RedisServer, state: str) -> None:
+async def test_a_redis_that_cannot_be_used_costs_next_to_nothing(
+    redis_server: RedisServer, state: str
+) -> None:
     with Redis.from_url(redis_server.url) as client:
         if state == "full":
             client.config_set("maxmemory-policy", "noeviction")
@@ -180,15 +166,15 @@ def test_a_redis_that_cannot_be_used_costs_next_to_nothing(redis_server: RedisSe
             client.config_set("requirepass", "secret")
     if state == "away":
         redis_server.kill()
-    using(redis_server.url, costs_little)
+    async with using(redis_server.url) as cache:
+        await costs_little(cache)
 
 
-def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
+async def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_cache, "REDIS_SECONDS", 0.05)
-
-    async def steps(cache: RedisCache) -> None:
+    async with using(redis_server.url) as cache:
         redis_server.freeze()
         for _ in range(3):
             await costs_little(cache)
@@ -196,19 +182,15 @@ def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
         async with asyncio.timeout(10):
             while await cache.get([KEY]) != [answers("x")]:
                 await put(cache, "x")
-
-    using(redis_server.url, steps)
     said = [record.getMessage() for record in caplog.records]
     assert said[0].endswith("answering without the cache")
     assert said[1] == "Redis answers again"
 
 
 @pytest.mark.parametrize("secret", ["right", "wrong"])
-def test_a_password_in_the_address_is_used(redis_server: RedisServer, patience: None, secret: str) -> None:
-    async def steps(cache: RedisCache) -> None:
-        await put(cache, "x")
-        assert await cache.get([KEY]) == [answers("x") if secret == "right" else None]
-
+async def test_a_password_in_the_address_is_used(
+    redis_server: RedisServer, patience: None, secret: str
+) -> None:
     with Redis.from_url(redis_server.url) as client:
         client.acl_setuser(
             "cache",
@@ -217,4 +199,6 @@ def test_a_password_in_the_address_is_used(redis_server: RedisServer, patience: 
             keys=["passepartout:*"],
             commands=["+get", "+mget", "+set"],
         )
-    using(redis_server.url.replace("//", f"//cache:{secret}@"), steps)
+    async with using(redis_server.url.replace("//", f"//cache:{secret}@")) as cache:
+        await put(cache, "x")
+        assert await cache.get([KEY]) == [answers("x") if secret == "right" else None]

@@ -1,8 +1,6 @@
 """Requests within the limits that cost as much as they can: their bodies, files, paths and queries."""
 
-import io
 import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +9,7 @@ from urllib.parse import quote, urlencode
 from index.formats.markup.office import MARKS_A_TEXT as OFFICE_MARKS
 from index.formats.registry import MARKS_A_TEXT
 from service import limits
+from tests.files import zipped
 
 LONGEST_BODY = limits.MAX_BODY_BYTES
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -157,7 +156,7 @@ def _packed_files() -> dict[str, bytes]:
         "far too long.docx": paragraph + " " * 60_000_000,
     }
     files = {
-        name: packed(("word/document.xml", f"<document><body>{body}</body></document>"))
+        name: zipped(("word/document.xml", f"<document><body>{body}</body></document>"))
         for name, body in documents.items()
     }
     bomb = bytearray(files["far too long.docx"])
@@ -166,20 +165,12 @@ def _packed_files() -> dict[str, bytes]:
     document = ("word/document.xml", f"<document><body>{paragraph}</body></document>")
     return files | {
         "says less.docx": bytes(bomb),
-        "image.docx": packed(document, ("word/media/a.png", "\0" * 60_000_000)),
-        "parts.docx": packed(document, *((f"{number:x}", "") for number in range(35_000))),
-        "strings.xlsx": packed(
+        "image.docx": zipped(document, ("word/media/a.png", "\0" * 60_000_000)),
+        "parts.docx": zipped(document, *((f"{number:x}", "") for number in range(35_000))),
+        "strings.xlsx": zipped(
             ("xl/sharedStrings.xml", f"<sst>{'<si><t>A dog</t></si>' * MOST_TEXTS}</sst>")
         ),
     }
-
-
-def packed(*parts: tuple[str, str]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
-        for name, part in parts:
-            written.writestr(name, part)
-    return file.getvalue()
 
 
 def _longest_files(full: int, xliff: bytes) -> Iterator[Costly]:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import gc
 import http.client
-import json
 import os
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from service import limits
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import LANGUAGES, sentences
+from tests.files import jsonl
 from tests.service.conftest import ClientFactory, every_route
 from tests.service.http.costly import (
     FILE,
@@ -194,8 +194,7 @@ def crowded(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         for code in LANGUAGES
         for text in sentences(code)[:CROWD]
     )
-    (folder / "crowd.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    build_index(bundle, [Source(folder / "crowd.jsonl")], folder / "index")
+    build_index(bundle, [Source(jsonl(folder / "crowd.jsonl", rows))], folder / "index")
     with TestClient(create_app(Settings(index=folder / "index"))) as client:
         yield client
 

@@ -19,6 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import SENTENCE_COLUMNS, read_table, write_table
 from index.storage.versions import VERSIONS, current, next_version, publish, serve
+from tests.damage import flip_middle
 from tests.service.server import serving
 from tests.waiting import until
 
@@ -36,11 +37,9 @@ Server = tuple[int, "subprocess.Popen[str]", str]
 @pytest.fixture(scope="module")
 def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with two versions; every German sentence of the second ends in MARK."""
-    index = tmp_path_factory.mktemp("live") / "index"
-    shutil.copytree(index_dir, index)
+    index = shutil.copytree(index_dir, tmp_path_factory.mktemp("live") / "index")
     first = current(index)
-    work = index / "work" / "second"
-    shutil.copytree(index / VERSIONS / first, work)
+    work = shutil.copytree(index / VERSIONS / first, index / "work" / "second")
     manifest = read_manifest(work, IndexManifest, "a version")
     (work / "manifest.json").unlink()  # publishing writes it
     path = work / "de.arrow"
@@ -199,12 +198,8 @@ def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
 def damaged(index: Path) -> str:
     """A version with one bit of one file changed."""
     bad = next_version(index)
-    folder = index / VERSIONS / bad
-    shutil.copytree(index / VERSIONS / current(index), folder)
-    path = folder / "de.faiss"
-    values = bytearray(path.read_bytes())
-    values[len(values) // 2] ^= 1
-    path.write_bytes(values)
+    folder = shutil.copytree(index / VERSIONS / current(index), index / VERSIONS / bad)
+    flip_middle(folder / "de.faiss")
     return bad
 
 

@@ -21,6 +21,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.storage.versions import current, versions
 from tests.bundles import make_corpus
+from tests.files import texts
 from tests.service.conftest import RedisServer
 from tests.service.server import serving
 
@@ -87,14 +88,8 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        from index.storage.tables import SENTENCE_COLUMNS, read_table
-        from index.storage.versions import open_version
-
-        folder, manifest = open_version(self.index)
-        table = read_table(
-            folder / f"{language}.arrow", SENTENCE_COLUMNS, manifest.languages[language].sentences
-        )
-        return dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
+        found = texts(self.index).items()
+        return {own: text for own, text in found if own.startswith(f"{language}:")}
 
     @contextlib.contextmanager
     def working(self, **more: str) -> Iterator["subprocess.Popen[str]"]:
@@ -145,8 +140,7 @@ def small_index(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def stage(small_index: Path, redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A service, without a worker."""
     folder = tmp_path_factory.mktemp("stage")
-    index = folder / "index"
-    shutil.copytree(small_index, index)
+    index = shutil.copytree(small_index, folder / "index")
     environment = {
         "PASSEPARTOUT_ADMIN_KEYS": ADMINS,
         "PASSEPARTOUT_JOBS_URL": redis.url,

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from index.storage.versions import current, locked
-from tests.service.browser import OpenPage, serious
+from tests.service.browser import OpenPage, assert_fit_for_all
 from tests.service.jobs.conftest import KEY, Stage
 from tests.service.jobs.test_jobs import TMX
 
@@ -47,11 +47,7 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
         row = page.get_by_role("row", name=second)
         expect(row).to_contain_text("in use")
         expect(row).to_contain_text("en 41, de 41")
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            assert serious(page) == []
-        page.set_viewport_size({"width": 320, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert_fit_for_all(page)
 
         page.get_by_role("button", name=f"Use version {first}").press("Enter")
         row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=first))
@@ -103,11 +99,7 @@ def test_the_columns_of_a_table_are_said_beside_its_first_lines(page: Page, stag
     assert column(page, "Satz").evaluate("select => select.validationMessage").startswith("Another column")
     assert (list(stage.spool.iterdir()) if stage.spool.exists() else []) == waiting
     column(page, "Satz").select_option("German")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        assert serious(page) == []
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert_fit_for_all(page)
     with stage.working():
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_text("is now in use.")).to_be_visible()

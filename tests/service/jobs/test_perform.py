@@ -40,8 +40,7 @@ def record(connection: Redis) -> Record:
 @pytest.fixture
 def place(small_index: Path, tmp_path: Path) -> Settings:
     """Settings with an index and a spool of one's own."""
-    shutil.copytree(small_index, tmp_path / "index")
-    return Settings(index=tmp_path / "index")
+    return Settings(index=shutil.copytree(small_index, tmp_path / "index"))
 
 
 def spec(**request: Any) -> Spec:  # noqa: ANN401

@@ -59,18 +59,19 @@ def test_a_request_is_counted_by_route_and_its_stages_are_timed(local: TestClien
 def test_batches_hits_confidences_and_what_found_nothing(local: TestClient) -> None:
     before = counts(local.get("/metrics").text)  # the warm-up has encoded too
     for least in (0, 1):
-        local.post("/translate/sentence", json=REQUEST | {"min_confidence": least})
+        sent = REQUEST | {"text": [*REQUEST["text"], DOG], "min_confidence": least}
+        local.post("/translate/sentence", json=sent)  # each text is looked up and computed once
     local.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"})
     after = counts(local.get("/metrics").text)
     assert after["passepartout_batch_texts_sum",] == before["passepartout_batch_texts_sum",] + 3
     assert after["passepartout_batch_texts_count",] == before["passepartout_batch_texts_count",] + 2
     assert after["passepartout_cache_lookups_total", "miss"] == 5
     assert after["passepartout_cache_lookups_total", "hit"] == 4
-    assert after["passepartout_confidence_count", "sentence"] == 8
+    assert after["passepartout_confidence_count", "sentence"] == 12
     assert after["passepartout_confidence_count", "word"] == 1
     for target in ("de", "pt"):
         names = [("passepartout_answers_total", found, "sentence", "en", target) for found in ("yes", "no")]
-        assert sum(after.get(name, 0) for name in names) == 4
+        assert sum(after.get(name, 0) for name in names) == 6
         assert after[names[0]] > 0  # whatever `min_confidence` asks for
 
 

@@ -1,7 +1,6 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from training.data.augmentation import Augmentation
 
@@ -30,14 +29,10 @@ def test_the_seed_decides() -> None:
     assert not torch.equal(one, other)
 
 
-def views(picture: Tensor, count: int = 300) -> Tensor:
-    """Views of one picture, all of one batch: each is drawn for itself."""
-    return AUGMENT(picture.expand(count, -1, -1, -1), 0)
-
-
 def test_hues_do_not_turn() -> None:
     """A red thing stays red: captions say so."""
     red = torch.tensor([0.8, 0.1, 0.1])[:, None, None].expand(3, SIDE, SIDE)
-    centre = views(red)[..., SIDE // 2, SIDE // 2]
+    views = AUGMENT(red.expand(300, -1, -1, -1), 0)  # of one batch: each is drawn for itself
+    centre = views[..., SIDE // 2, SIDE // 2]
     assert (centre[:, 0] >= centre[:, 1:].amax(dim=1) - 1e-4).all()
     assert (centre[:, 1] - centre[:, 2]).abs().max() < 0.02

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import DataError
+from tests.files import write_picture_set
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.settings import DataSettings
 
@@ -15,13 +16,7 @@ NAMES = [f"p{number:02}.jpg" for number in range(20)]
 
 def write(folder: Path, captions: dict[str, list[Row]], splits: dict[str, str] | None = None) -> Path:
     """A data folder with captions and splits, without pictures."""
-    photos = folder / "photos"
-    (photos / "captions").mkdir(parents=True)
-    for language, rows in captions.items():
-        lines = ["\t".join(row) + "\n" for row in rows]
-        (photos / "captions" / f"{language}.tsv").write_text("".join(lines), "utf-8")
-    splits = splits or dict.fromkeys(NAMES, "train")
-    (photos / "splits.tsv").write_text("".join(f"{name}\t{split}\n" for name, split in splits.items()))
+    write_picture_set(folder / "photos", splits or dict.fromkeys(NAMES, "train"), captions)
     return folder
 
 
@@ -39,14 +34,6 @@ def file_of(picture: str) -> str:
     return picture.removeprefix("photos/")
 
 
-def told(data: CaptionedPictures) -> dict[str, set[str]]:
-    """Picture -> the texts that may be seen with it."""
-    found: dict[str, set[str]] = {file_of(name): set() for name in data.pictures}
-    for caption in data.captions:
-        found[file_of(data.pictures[caption.picture])].add(caption.text)
-    return found
-
-
 def seen_with(data: CaptionedPictures) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {file_of(name): set() for name in data.pictures}
     for caption in data.captions:
@@ -60,7 +47,8 @@ def test_disjoint_gives_picture_i_of_the_hashed_order_to_language_i_mod_m(tmp_pa
     order = sorted(NAMES, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     assert tuple(map(file_of, data.pictures)) == tuple(order)
     assert seen_with(data) == {name: {("en", "de", "pt")[i % 3]} for i, name in enumerate(order)}
-    assert told(data)[order[4]] == {f"de {order[4]} 0", f"de {order[4]} 1"}
+    texts = {caption.text for caption in data.captions if caption.picture == 4}
+    assert texts == {f"de {order[4]} 0", f"de {order[4]} 1"}
 
 
 def test_disjoint_leaves_out_a_picture_that_lacks_a_language(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import DataError
+from tests.files import write_lines, write_picture_set
 from training.data.captions import Caption, CaptionedPictures
 from training.data.folder import data_sha256, joined, load_texts, texts_by_name
 from training.data.settings import DataSettings
@@ -13,10 +14,9 @@ CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Two files that line up, one line twice."""
-    (tmp_path / "text").mkdir()
     for language in ("de", "en"):
-        lines = "".join(f"{language} {i}\n" for i in [*range(50), 7])
-        (tmp_path / "text" / f"lined.{language}.txt").write_text(lines, "utf-8")
+        lines = (f"{language} {i}" for i in [*range(50), 7])
+        write_lines(tmp_path / "text" / f"lined.{language}.txt", lines)
     return tmp_path
 
 
@@ -38,13 +38,9 @@ def test_no_file_at_all_is_refused(data: Path) -> None:
 
 
 def test_training_captions_of_a_picture_set_are_a_text(data: Path) -> None:
-    captions = data / "pictures" / "captions"
-    captions.mkdir(parents=True)
-    (data / "pictures" / "splits.tsv").write_text("a.jpg\ttrain\nb.jpg\ttest\n", "utf-8")
-    (captions / "en.tsv").write_text(
-        "a.jpg\ta dog\thuman\na.jpg\ta dog\thuman\na.jpg\ta hound\thuman\nb.jpg\ta cat\thuman\n", "utf-8"
-    )
-    (captions / "pt.tsv").write_text("b.jpg\tum gato\thuman\n", "utf-8")
+    english = [("a.jpg", "a dog"), ("a.jpg", "a dog"), ("a.jpg", "a hound"), ("b.jpg", "a cat")]
+    captions = {"en": [(*row, "human") for row in english], "pt": [("b.jpg", "um gato", "human")]}
+    write_picture_set(data / "pictures", {"a.jpg": "train", "b.jpg": "test"}, captions)
     found = load_texts(data, "pictures", ["en", "de", "pt"], 0)
     assert {code: sorted(lines) for code, lines in found.items()} == {"en": ["a dog", "a hound"]}
 

@@ -1,6 +1,5 @@
 """Several picture sets: whose pictures they are, how often they come, and long captions."""
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import DataError
+from tests.files import write_picture_set
 from training.data.captions import Caption, CaptionedPictures, load_split
 from training.data.picture_sets import epoch_shares, move_onto_first_set, read_members, set_of
 from training.data.sampler import PictureSampler
@@ -17,21 +17,16 @@ from training.data.settings import DataSettings
 
 def write_set(data: Path, name: str, captions: dict[str, list[str]], pictures: int = 12) -> None:
     """A set whose pictures 0.jpg, 1.jpg, ... have each caption of a language."""
-    folder = data / name
-    (folder / "captions").mkdir(parents=True)
     files = [f"{number}.jpg" for number in range(pictures)]
-    (folder / "splits.tsv").write_text("".join(f"{file}\ttrain\n" for file in files), "utf-8")
-    for language, texts in captions.items():
-        rows = [f"{file}\t{text}\thuman\n" for file in files for text in texts]
-        (folder / "captions" / f"{language}.tsv").write_text("".join(rows), "utf-8")
+    rows = {
+        language: [(file, text, "human") for file in files for text in texts]
+        for language, texts in captions.items()
+    }
+    write_picture_set(data / name, dict.fromkeys(files, "train"), rows)
 
 
 def settings(*languages: str, **more: object) -> DataSettings:
     return DataSettings.model_validate({"languages": languages, "sets": ["photos", "books"], **more})
-
-
-def spoken(data: CaptionedPictures, name: str) -> Counter[str]:
-    return Counter(c.language for c in data.captions if set_of(data.pictures[c.picture]) == name)
 
 
 @pytest.fixture
@@ -56,7 +51,8 @@ def test_languages_share_out_the_pictures_set_by_set(two: Path, pictures: str) -
     count = len(one.pictures)
     assert data.pictures[:count] == one.pictures
     assert data.captions[: len(one.captions)] == one.captions, "another set changes nothing in this one"
-    assert set(spoken(data, "books")) == {"en", "sw"}
+    books = {c.language for c in data.captions if set_of(data.pictures[c.picture]) == "books"}
+    assert books == {"en", "sw"}
 
 
 def test_a_language_in_no_set_is_named(two: Path) -> None:
@@ -69,7 +65,8 @@ def test_weights_say_how_often_an_epoch_shows_a_picture(photos: float, books: fl
     names = [f"photos/{n}.jpg" for n in range(60)] + [f"books/{n}.jpg" for n in range(30)]
     shares = epoch_shares(names, {"photos": photos, "books": books})
     assert shares is not None
-    data = captioned(names)
+    captions = tuple(Caption(row, "en", "a") for row in range(len(names)))
+    data = CaptionedPictures(tuple(names), captions)
     sampler = PictureSampler(data, batch, 0, shares=shares)
     epochs = [sampler.batches(epoch) for epoch in range(3)]
     for batches in epochs:
@@ -80,10 +77,6 @@ def test_weights_say_how_often_an_epoch_shows_a_picture(photos: float, books: fl
     assert len({len(batches) for batches in epochs}) == 1, "as many batches in each epoch"
     again = PictureSampler(data, batch, 0, shares=shares).batches(2)
     assert all(np.array_equal(one, other) for one, other in zip(epochs[2], again, strict=True))
-
-
-def captioned(names: list[str]) -> CaptionedPictures:
-    return CaptionedPictures(tuple(names), tuple(Caption(row, "en", "a") for row in range(len(names))))
 
 
 def test_sets_get_one_mean() -> None:

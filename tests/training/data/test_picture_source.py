@@ -76,9 +76,7 @@ def test_what_is_expected_is_decoded_once_and_is_the_same(
     assert len(decoded) == 6, "what was used is not kept"
 
 
-def test_a_picture_that_cannot_be_decoded_is_an_error_where_it_is_used(
-    augmented: AugmentedPictures, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_cannot_be_decoded_is_an_error_where_it_is_used(augmented: AugmentedPictures) -> None:
     augmented.names = ("no.jpg",) * 20
     augmented.expect(ROWS)
     with pytest.raises(DataError, match=r"no\.jpg"):

@@ -13,12 +13,8 @@ CAPTIONS = ["a bicycle stands beside a wall", "two children ride a bicycle", "th
 SPOKEN = ["where is the railway station", "the railway is late", "a railway beside the station", "☃ ☃"] * 5
 
 
-def learned() -> Tokenizer:
-    settings = TokenizerSettings(vocabulary=200)
-    return train_tokenizer(CAPTIONS, settings, sequence_token=False, max_tokens=64)
-
-
-BEFORE = learned()
+SETTINGS = TokenizerSettings(vocabulary=200)
+BEFORE = train_tokenizer(CAPTIONS, SETTINGS, sequence_token=False, max_tokens=64)
 AFTER = grown_vocabulary(BEFORE, SPOKEN, 100)
 
 
@@ -53,8 +49,7 @@ def test_tokens_are_joined_and_never_divided_otherwise(words: list[str]) -> None
 
 def test_in_a_script_without_spaces_a_token_is_no_longer_than_a_word() -> None:
     lines = ["女孩在公园里骑自行车", "男孩在公园里骑自行车"] * 6
-    settings = TokenizerSettings(vocabulary=200)
-    base = train_tokenizer(list(lines[0] + lines[1]), settings, sequence_token=False, max_tokens=64)
+    base = train_tokenizer(list(lines[0] + lines[1]), SETTINGS, sequence_token=False, max_tokens=64)
     grown = grown_vocabulary(base, lines, 50)
     added = set(grown.get_vocab()) - set(base.get_vocab())
     assert {"女孩", "公园"} <= added

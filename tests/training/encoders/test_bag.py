@@ -2,9 +2,9 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
-from training.data.tokens import PAD_ID, pad
+from tests.training.step_batches import embed
+from training.data.tokens import pad
 from training.encoders.bag import Bag, BagSettings
 
 CPU = torch.device("cpu")
@@ -22,14 +22,6 @@ def encoder(**settings: object) -> Bag:
 
 
 BAG = encoder()
-
-
-@torch.no_grad()
-def embed(model: Bag, tokens: list[list[int]], pads: int = 0) -> Tensor:
-    ids, mask = pad([np.asarray(row, dtype=np.int32) for row in tokens], CPU)
-    more = torch.full((len(ids), pads), PAD_ID)
-    out: Tensor = model(torch.cat([ids, more], dim=1), torch.cat([mask, torch.zeros_like(more)], dim=1))
-    return out
 
 
 @given(sentences)

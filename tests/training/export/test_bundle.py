@@ -11,6 +11,7 @@ from evaluation.measures.scores import score_translation
 from index.encoder.bundle import ENCODER, ENCODER_GRAPHS, Bundle, Precision, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
+from tests.files import write_picture_set
 from tests.training.tiny import LANGUAGES, TRANSFORMER, recipe
 from training.data.tokens import tokenize
 from training.export import bundle as export
@@ -226,13 +227,8 @@ def test_the_data_is_named_for_what_was_seen_of_it(tmp_path: Path, overrides: li
 
 
 def captioned(folder: Path, rows: dict[str, list[tuple[str, str, str]]]) -> Path:
-    photos = folder / "photos"
-    (photos / "captions").mkdir(parents=True)
     names = sorted({name for told in rows.values() for name, _, _ in told})
-    (photos / "splits.tsv").write_text("".join(f"{n}\t{'dev' if n < 'x' else 'train'}\n" for n in names))
-    for language, told in rows.items():
-        text = "".join("\t".join(row) + "\n" for row in told)
-        (photos / "captions" / f"{language}.tsv").write_text(text, "utf-8")
+    write_picture_set(folder / "photos", {name: "dev" if name < "x" else "train" for name in names}, rows)
     return folder
 
 

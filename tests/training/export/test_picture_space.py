@@ -14,6 +14,7 @@ from index.encoder.vectors import unit
 from index.errors import DamagedError
 from passepartout import run
 from tests.bundles import make_bundle
+from tests.conftest import Fails
 from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
@@ -50,12 +51,6 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Own:
 def command(bundle: Bundle, own: Own, out: Path, *more: str) -> list[str]:
     given = ["--captions", str(own.captions), "--pictures", str(own.pictures), "--out", str(out)]
     return ["learn-language", str(bundle.folder), "ar", *given, *more]
-
-
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is told."""
-    assert run(arguments) == 2
-    return capsys.readouterr().err.strip().splitlines()[-1]
 
 
 def test_pictures_lie_as_they_lay_in_training(
@@ -104,29 +99,26 @@ def test_missing_parts_are_reported_in_one_line(
     own: Own,
     data: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    fails: Fails,
 ) -> None:
     out = tmp_path / "out"
     plain = make_bundle(tmp_path / "plain", languages=("en", "de"))
-    assert "carries no picture space" in refused(command(plain, own, out), capsys)
+    assert "carries no picture space" in fails(*command(plain, own, out))
     elsewhere = Own(tmp_path, own.captions)
-    assert "none of the pictures of --captions" in refused(command(drawn, elsewhere, out), capsys)
+    assert "none of the pictures of --captions" in fails(*command(drawn, elsewhere, out))
     absent = Own(own.pictures, tmp_path / "captions.tsv")
     absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
-    said = refused(command(drawn, absent, out, "--backbone", str(data / BACKBONE)), capsys)
+    said = fails(*command(drawn, absent, out, "--backbone", str(data / BACKBONE)))
     assert f"1 picture is not among the bundle's or in {own.pictures}: absent.jpg" in said
     assert not out.exists()
 
 
-def test_another_backbone_is_refused(
-    drawn: Bundle, own: Own, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_backbone_is_refused(drawn: Bundle, own: Own, tmp_path: Path, fails: Fails) -> None:
     write_tiny_backbone(tmp_path / "other", seed=1)
-    capsys.readouterr()
-    said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "other")), capsys)
+    said = fails(*command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "other")))
     assert said.endswith(f"not the one that the bundle was trained with, {BACKBONE}")
     (tmp_path / "empty").mkdir()
-    said = refused(command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")), capsys)
+    said = fails(*command(drawn, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")))
     assert said.endswith("give its folder with --backbone")
 
 

@@ -30,22 +30,12 @@ def test_the_best_is_the_model_alone(tmp_path: Path) -> None:
         load_last(tmp_path / "best", again, its)
 
 
-def damages(file: Path) -> dict[str, bytes]:
-    good = file.read_bytes()
-    return {
-        "empty": b"",
-        "noise": b"spam" * 50,
-        "header cut": good[:20],
-        "tensors cut": good[:-10],
-        "longer": good + b"x",
-    }
-
-
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     file = tmp_path / "last.safetensors"
     model, optimiser = made()
     save_last(file, model, optimiser, COUNTERS)
-    for content in damages(file).values():
+    good = file.read_bytes()
+    for content in (b"", b"spam" * 50, good[:20], good[:-10], good + b"x"):
         file.write_bytes(content)
         with pytest.raises(DamagedError, match=r"last\.safetensors is not a readable checkpoint") as caught:
             load_last(file, model, optimiser)

@@ -45,9 +45,7 @@ def test_a_picture_that_is_not_there_is_named_before_training(
     assert not any((tmp_path / "run").iterdir()), "the folder is free for the corrected command"
 
 
-def test_a_picture_that_cannot_be_decoded_is_named(
-    damaged: tuple[Path, str, str], data: Path, tmp_path: Path
-) -> None:
+def test_a_picture_that_cannot_be_decoded_is_named(damaged: tuple[Path, str, str], tmp_path: Path) -> None:
     broken, gone, bad = damaged
     file = broken / "photos" / "splits.tsv"
     name = gone.removeprefix("photos/")

@@ -16,7 +16,6 @@ from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop
 from training.objectives import Forward, Step, weighted_losses
-from training.recipes.recipe import Recipe
 
 ADAPTED = (
     "text={'encoder': 'adapted', 'width': 16}".replace("'", '"'),
@@ -113,14 +112,10 @@ def test_a_chunk_without_a_hidden_token(data: Path, tmp_path: Path) -> None:
     assert all(gradient.isfinite().all() for gradient in gradients(made).values())
 
 
-def normalisation(made: Loop) -> nn.BatchNorm2d:
-    return next(m for m in made.model.modules() if isinstance(m, nn.BatchNorm2d))
-
-
 def test_the_statistics_of_a_backbone_stay_those_of_its_weights(data: Path, tmp_path: Path) -> None:
     """Whatever the chunks, so that a picture's features do not depend on the others of its batch."""
     made = loop(data, tmp_path, TRANSFORMER)
-    layer = normalisation(made)
+    layer = next(m for m in made.model.modules() if isinstance(m, nn.BatchNorm2d))
     before = layer.running_mean.clone()  # type: ignore[union-attr]
     made.model.train()
     made.engine.backward(chunks(made, 10))
@@ -142,14 +137,11 @@ def test_the_chunks_are_the_batch(rows: int, size: int) -> None:
     assert size or len(edges) == 1
 
 
-def with_precision(folder: Path, precision: str) -> Recipe:
-    return recipe(TRANSFORMER, folder, f"optimiser.precision={precision}")
-
-
 def test_bfloat16_is_for_gpus_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cpu, gpu = torch.device("cpu"), torch.device("cuda", 0)
     auto, wanted, refused = (
-        with_precision(tmp_path, name).optimiser for name in ("auto", "bfloat16", "float32")
+        recipe(TRANSFORMER, tmp_path, f"optimiser.precision={name}").optimiser
+        for name in ("auto", "bfloat16", "float32")
     )
     for able in (True, False):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda able=able: able)

@@ -35,8 +35,7 @@ def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> 
 
 
 def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
+    copy = shutil.copytree(data, tmp_path / "data")
     splits = (copy / "photos" / "splits.tsv").read_text("utf-8").splitlines()
     dev = {line.split("\t")[0] for line in splits if line.endswith("\tdev")}
     for file in (copy / "photos" / "captions").iterdir():

@@ -6,17 +6,14 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
 from index.vectors.neighbourhoods import csls
+from tests.bundles import unit_rows
 from training.mining.mutual import BLOCK, mine
 
 Vectors = NDArray[np.float32]
 
 
-def vectors(n: int, seed: int, width: int = 16) -> Vectors:
-    return unit(np.random.default_rng(seed).normal(size=(n, width)).astype(np.float32))
-
-
 def noisy(rows: Vectors, noise: float, seed: int) -> Vectors:
-    return unit(rows + noise * vectors(len(rows), seed, rows.shape[1]))
+    return unit(rows + noise * unit_rows(seed, *rows.shape))
 
 
 def by_hand(one: Vectors, other: Vectors, k: int) -> set[tuple[int, int]]:
@@ -35,12 +32,12 @@ def pairs(one: Vectors, other: Vectors, keep: float = 1.0, k: int = 5) -> set[tu
 @settings(deadline=None)
 @given(st.integers(6, 60), st.integers(6, 60), st.integers(0, 1000))
 def test_they_are_each_others_nearest(n: int, m: int, seed: int) -> None:
-    one, other = vectors(n, seed), vectors(m, seed + 1)
+    one, other = unit_rows(seed, n, 16), unit_rows(seed + 1, m, 16)
     assert pairs(one, other) == by_hand(one, other, 5)
 
 
 def test_more_than_a_block() -> None:
-    one = vectors(BLOCK + 300, 0)
+    one = unit_rows(0, BLOCK + 300, 16)
     other = noisy(one, 0.3, 1)[::-1]
     found = pairs(one, other)
     assert found == by_hand(one, other, 5)
@@ -50,7 +47,7 @@ def test_more_than_a_block() -> None:
 
 def test_the_surest_of_all_languages_are_kept() -> None:
     """German is near to English and far from Portuguese: nearly all that is kept is German and English."""
-    one = vectors(100, 0)
+    one = unit_rows(0, 100, 16)
     rows = {"de": one, "en": noisy(one, 0.3, 1), "pt": noisy(one, 3, 2)}
     every, third = (mine(rows, keep=keep, neighbours=5, seed=0) for keep in (1, 1 / 3))
     assert list(third) == list(every)
@@ -61,11 +58,11 @@ def test_the_surest_of_all_languages_are_kept() -> None:
 
 
 def test_what_all_sentences_of_a_language_share_does_not_count() -> None:
-    one = vectors(80, 0)
-    shifted = unit(one + 3 * vectors(1, 9))
+    one = unit_rows(0, 80, 16)
+    shifted = unit(one + 3 * unit_rows(9, 1, 16))
     assert len({pair for pair in pairs(one, shifted) if pair[0] == pair[1]}) > 70
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_hardly_any_sentences(n: int) -> None:
-    assert len(pairs(vectors(n, 0), vectors(30, 1))) <= n
+    assert len(pairs(unit_rows(0, n, 16), unit_rows(1, 30, 16))) <= n

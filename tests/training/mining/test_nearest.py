@@ -5,18 +5,15 @@ import pytest
 import torch
 
 from index.encoder.vectors import unit
+from tests.bundles import unit_rows
 from training.mining.nearest import FLAT_ROWS, QUERIES, AllVectors, Lists
 
 COUNT, K = FLAT_ROWS + 1000, 10
 
 
-def rows(count: int, seed: int) -> np.ndarray:
-    return unit(np.random.default_rng(seed).standard_normal((count, 64), np.float32))
-
-
 @pytest.mark.slow
 def test_all_vectors_finds_what_comparing_each_finds() -> None:
-    vectors, queries = rows(COUNT, 1), rows(QUERIES + 100, 2)
+    vectors, queries = unit_rows(1, COUNT, 64), unit_rows(2, QUERIES + 100, 64)
     exact = queries @ vectors.T
     nearest = np.argpartition(-exact, K, axis=1)[:, :K]
 
@@ -31,8 +28,8 @@ def test_all_vectors_finds_what_comparing_each_finds() -> None:
 
 
 def test_lists_find_most_of_the_nearest_of_many_vectors() -> None:
-    vectors = rows(COUNT, 1)
-    queries = unit(vectors[:500] + 0.05 * rows(500, 2))
+    vectors = unit_rows(1, COUNT, 64)
+    queries = unit(vectors[:500] + 0.05 * unit_rows(2, 500, 64))
 
     products, found = Lists(vectors, 0).search(queries, K)
 

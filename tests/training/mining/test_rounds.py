@@ -1,9 +1,7 @@
 """Rounds of mining in a real run: what is mined, kept, resumed and learned."""
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from safetensors.numpy import load_file as load_pairs
 from safetensors.torch import load_file
 
 from index.errors import DamagedError, RecipeError
+from tests.training.loop.test_training_loop import entries
 from tests.training.tiny import BAG, recipe, train_until
 from training.encoders.stored import TABLE
 from training.loop.prepare import prepare, training_texts
@@ -47,10 +46,6 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A finished run that mined. Not to be changed."""
     folder = tmp_path_factory.mktemp("rounds")
     return train(mining(folder), data, folder / "run")
-
-
-def entries(run: Run) -> list[dict[str, Any]]:
-    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
 
 
 def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> None:
@@ -179,8 +174,7 @@ def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: P
 
 
 def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    shutil.copytree(run.folder, out)
+    out = shutil.copytree(run.folder, tmp_path / "run")
     (out / "result.json").unlink()
     for epoch in (3, 5):
         Run(out, run.recipe).pseudopairs_file(epoch).unlink()
@@ -204,8 +198,7 @@ PROBABLE = ("mining.probability=0.3", "mining.pivots=en", "mining.captions=false
 
 def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -> None:
     """Two texts of the same sentences: a pair is of one of them."""
-    copied = tmp_path / "data"
-    shutil.copytree(data, copied)
+    copied = shutil.copytree(data, tmp_path / "data")
     for file in (data / "text").glob(f"{TEXT_SET}.*.txt"):
         shutil.copyfile(file, copied / "text" / f"again.{file.name.split('.')[1]}.txt")
     settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXT_SET}", "again"]')

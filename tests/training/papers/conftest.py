@@ -65,8 +65,7 @@ TINY = (
 @pytest.fixture(scope="session")
 def scenes(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder. Not to be changed: copy it first."""
-    folder = tmp_path_factory.mktemp("scenes") / "data"
-    shutil.copytree(data, folder)
+    folder = shutil.copytree(data, tmp_path_factory.mktemp("scenes") / "data")
     (folder / "benchmark" / "synthetic_test").rename(folder / "benchmark" / "multi30k_test_2016")
     for code in LANGUAGES:
         (folder / "text" / f"{TEXT_SET}.{code}.txt").rename(folder / "text" / f"multi30k_train.{code}.txt")

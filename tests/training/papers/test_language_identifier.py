@@ -1,20 +1,13 @@
 import numpy as np
 import pytest
-import torch
 
 from tests.training.papers.sentences import spoken
-from training.data.tokens import pad
+from tests.training.step_batches import embed
 from training.papers.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
 
-CPU = torch.device("cpu")
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
 TOKENS = [np.array(row, np.int32) for row in ([5, 5, 7], [5, 7], [6, 6, 7], [6, 7])]
 LANGUAGES = [0, 0, 1, 1]
-
-
-def told(identifier: LanguageIdentifier, *sentences: list[int]) -> list[int]:
-    found: list[int] = identifier(*pad([np.array(row, np.int32) for row in sentences], CPU)).tolist()
-    return found
 
 
 @pytest.fixture
@@ -32,4 +25,5 @@ def test_the_log_share_of_each_token_in_each_language(identifier: LanguageIdenti
 
 
 def test_it_tells_a_sentence_by_its_tokens_and_not_by_its_pads(identifier: LanguageIdentifier) -> None:
-    assert told(identifier, [5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]) == [0, 1, 1, 0]
+    found = embed(identifier, [[5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]])
+    assert found.tolist() == [0, 1, 1, 0]

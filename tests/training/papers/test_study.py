@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from passepartout import run
+from tests.conftest import Fails
 from tests.training.papers.conftest import TINY
 from training.papers.study import Claims, Study, papers, read_claims
 
@@ -30,7 +31,9 @@ def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None
     assert {trial.system for trial in study.trials()} == {s for claim in claims.claims for s in claim.systems}
 
 
-def test_what_is_done_is_reported_and_not_done_again(scenes: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_what_is_done_is_reported_and_not_done_again(
+    scenes: Path, tmp_path: Path, capsys: Capture, fails: Fails
+) -> None:
     out = tmp_path / "out"
     only = ("--only", f"sentences.{SYSTEM}.0")
     assert run(words(scenes, out, *only)) == 0
@@ -49,8 +52,8 @@ def test_what_is_done_is_reported_and_not_done_again(scenes: Path, tmp_path: Pat
     assert capsys.readouterr().out == ""
     assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
 
-    assert run([*words(scenes, out, *only), "--set", "seed=3"]) == 2
-    assert "results of other data or other --set" in capsys.readouterr().err
+    line = fails(*words(scenes, out, *only), "--set", "seed=3")
+    assert "results of other data or other --set" in line
 
 
 def test_a_failing_system_is_named_and_does_not_stop_others(
@@ -91,16 +94,10 @@ def test_the_share_of_a_ceiling(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_line(
-    scenes: Path, tmp_path: Path, capsys: Capture, more: list[str], said: str
+    scenes: Path, tmp_path: Path, fails: Fails, more: list[str], said: str
 ) -> None:
-    capsys.readouterr()
     only = [] if "--only" in more else ["--only", f"sentences.{SYSTEM}.0"]
-    assert run(words(scenes, tmp_path / "out", *only, *more)) == 2
-    out, err = capsys.readouterr()
-    *usage, line = err.splitlines()
-    assert line.startswith("Error: " if usage else "passepartout: ")
-    assert said in line
-    assert out == ""
+    assert said in fails(*words(scenes, tmp_path / "out", *only, *more))
     assert not (tmp_path / "out").exists()
 
 

@@ -13,6 +13,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
+from tests.files import write_lines
 from tests.training.tiny import recipe
 from training.export.bundle import export_run
 from training.loop.prepare import prepare
@@ -56,8 +57,7 @@ def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shared data with a small XLM-R and ViT beside it."""
     from transformers import ViTConfig, ViTModel  # which takes seconds to import
 
-    folder = tmp_path_factory.mktemp("tuning") / "data"
-    shutil.copytree(data, folder)
+    folder = shutil.copytree(data, tmp_path_factory.mktemp("tuning") / "data")
     texts = [line for file in sorted((folder / "text").iterdir()) for line in read_lines(file)]
     write_tiny_xlmr(folder / "weights" / "xlmr", texts, vocabulary=400)
     torch.manual_seed(0)
@@ -77,8 +77,7 @@ def bundle(run: Run, encoders: Path) -> Bundle:
     return export_run(run.folder, encoders, out, name=None, version="1", licence="CC0-1.0")
 
 
-def text_encoder(encoders: Path) -> PretrainedSettings:
-    return PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
+TEXT_ENCODER = PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
 
 
 def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
@@ -91,9 +90,7 @@ def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
     texts = read_aligned(encoders / "benchmark" / "synthetic_test", ["en", "de"])
     sources = []
     for code, lines in texts.items():
-        file = tmp_path / f"{code}.txt"
-        file.write_text("".join(f"{line}\n" for line in lines[:40]), "utf-8")
-        sources.append(Source(file, code, None))
+        sources.append(Source(write_lines(tmp_path / f"{code}.txt", lines[:40]), code, None))
     build_index(bundle, sources, tmp_path / "index")
     (answers,) = Translator.open(tmp_path / "index").sentences([texts["en"][0]], "en", "de", 3)
     assert {answer.text for answer in answers} <= set(texts["de"][:40])
@@ -120,7 +117,7 @@ def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_
 
 
 def test_the_mean_leaves_pads_out(encoders: Path) -> None:
-    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    encoder = TEXT_ENCODER.located(encoders).build(1, 1)
     encoder.eval()
     ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
     padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
@@ -133,20 +130,19 @@ def test_the_mean_leaves_pads_out(encoders: Path) -> None:
 def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    encoder = TEXT_ENCODER.located(encoders).build(1, 1)
     stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
     name = next(key for key in stored if key.endswith("word_embeddings.weight"))
     torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
-    pickled = tmp_path / "weights" / "xlmr"
-    shutil.copytree(encoders / "weights" / "xlmr", pickled)
+    pickled = shutil.copytree(encoders / "weights" / "xlmr", tmp_path / "weights" / "xlmr")
     (pickled / "model.safetensors").unlink()
     torch.save(stored, pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
-        text_encoder(encoders).located(tmp_path).build(1, 1)
+        TEXT_ENCODER.located(tmp_path).build(1, 1)
 
 
 def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
-    given = text_encoder(encoders).located(encoders)
+    given = TEXT_ENCODER.located(encoders)
     with pytest.raises(DataError, match=r"set text\.width to it"):
         given.model_copy(update={"width": 16}).build(1, 1)
     with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.training.papers.sentences import spoken
-from tests.training.step_batches import rows, step_of
-from training.data.tokens import pad
+from tests.training.step_batches import embed, rows, step_of
 from training.objectives import Step
 from training.papers.globetrotter.sigurdsson import Adapted, AdaptedSettings, Orthogonality
 
-CPU = torch.device("cpu")
 VOCABULARY, WIDTH, LANGUAGES = 20, 6, 2
 # Tokens 4 to 11 are language 0's, 12 to 19 language 1's.
 CAPTIONS = [np.arange(4, 12, dtype=np.int32), np.arange(12, 20, dtype=np.int32)]
@@ -31,12 +29,6 @@ ENCODER = built()
 
 
 @torch.no_grad()
-def embed(*sentences: list[int], encoder: Adapted = ENCODER) -> Tensor:
-    out: Tensor = encoder(*pad([np.array(row, np.int32) for row in sentences], CPU))
-    return out
-
-
-@torch.no_grad()
 def by_hand(sentence: list[int], language: int) -> Tensor:
     """Maximum over words of shared(A_l E_l[w])."""
     words = []
@@ -49,7 +41,7 @@ def by_hand(sentence: list[int], language: int) -> Tensor:
 def test_a_languages_words_go_through_its_own_layer_then_the_shared_one() -> None:
     with torch.no_grad():
         ENCODER.adaptations[1] += 0.5 * torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(1))
-    found = embed([4, 9, 6], [13, 17])
+    found = embed(ENCODER, [[4, 9, 6], [13, 17]])
     assert torch.allclose(found[0], by_hand([4, 9, 6], 0), atol=1e-6)
     assert torch.allclose(found[1], by_hand([13, 17], 1), atol=1e-6)
 
@@ -57,8 +49,8 @@ def test_a_languages_words_go_through_its_own_layer_then_the_shared_one() -> Non
 @given(st.lists(st.integers(4, 19), min_size=1, max_size=8))
 def test_neither_order_nor_pads_nor_neighbours_matter(sentence: list[int]) -> None:
     mixed = sorted(sentence)
-    alone = embed(sentence)[0]
-    assert torch.allclose(embed(mixed, [4] * 12)[0], alone, atol=1e-6)
+    alone = embed(ENCODER, [sentence])[0]
+    assert torch.allclose(embed(ENCODER, [mixed, [4] * 12])[0], alone, atol=1e-6)
 
 
 def given(adaptations: Tensor) -> Step:

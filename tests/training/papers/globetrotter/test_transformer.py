@@ -1,14 +1,12 @@
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
-from training.data.tokens import PAD_ID, SEQUENCE_ID, pad
+from tests.training.step_batches import embed
+from training.data.tokens import PAD_ID, SEQUENCE_ID
 from training.papers.globetrotter.transformer import Transformer, TransformerSettings
 
-CPU = torch.device("cpu")
 VOCABULARY, LONGEST = 40, 12
 sentences = st.lists(
     st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=LONGEST - 1), min_size=1, max_size=5
@@ -26,28 +24,17 @@ def encoder(**settings: object) -> Transformer:
 MASKED, MEAN = encoder(), encoder(pooling="mean")
 
 
-def rows(tokens: list[list[int]]) -> list[np.ndarray]:
-    return [np.asarray([SEQUENCE_ID, *row], dtype=np.int32) for row in tokens]
-
-
-@torch.no_grad()
-def embed(model: Transformer, tokens: list[list[int]], pads: int = 0) -> Tensor:
-    """Pooled vectors, with `pads` more pads than the batch needs."""
-    ids, mask = pad(rows(tokens), CPU)
-    more = torch.full((len(ids), pads), PAD_ID)
-    out: Tensor = model(torch.cat([ids, more], dim=1), torch.cat([mask, torch.zeros_like(more)], dim=1))
-    return out
-
-
 @pytest.mark.parametrize("model", [MASKED, MEAN], ids=["first", "mean"])
 @given(tokens=sentences, pads=st.integers(1, 6))
 def test_padding_changes_nothing(model: Transformer, tokens: list[list[int]], pads: int) -> None:
-    pads = min(pads, LONGEST - 1 - max(map(len, tokens)))
-    assert torch.allclose(embed(model, tokens, pads), embed(model, tokens), atol=1e-5)
+    rows = [[SEQUENCE_ID, *row] for row in tokens]
+    pads = min(pads, LONGEST - max(map(len, rows)))
+    assert torch.allclose(embed(model, rows, pads), embed(model, rows), atol=1e-5)
 
 
 def test_pooling_reads_the_first_state_or_the_mean_of_the_tokens() -> None:
-    ids, mask = pad(rows([[5, 6, 7], [8]]), CPU)
+    ids, mask = torch.tensor([[SEQUENCE_ID, 5, 6, 7], [SEQUENCE_ID, 8, PAD_ID, PAD_ID]]), torch.ones(2, 4)
+    mask[1, 2:] = 0
     with torch.no_grad():
         states = MASKED.states(ids, mask)
     assert states.shape == (2, 4, 16)

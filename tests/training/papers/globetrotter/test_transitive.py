@@ -14,12 +14,8 @@ Normalise = Literal["batch", "positives"]
 WAYS: list[Normalise] = ["batch", "positives"]
 
 
-def dot(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
 def similarity(one: list[float], other: list[float]) -> float:
-    return (1 + dot(one, other)) / 2
+    return (1 + sum(a * b for a, b in zip(one, other, strict=True))) / 2
 
 
 def alpha_by_hand(outputs: Step, margin: float) -> list[list[float]]:

@@ -4,22 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.pairs import PairSupplier
-from training.data.tokens import Texts
+from tests.training.data.test_pairs import batch
 from training.papers.united.halves import HalvesSupplier, halved
-
-CPU = torch.device("cpu")
-EVERY = slice(None)
-CAPTIONS = np.empty(0, np.int64)
-UNUSED_DRAW = np.random.default_rng(0)
-
-
-def batch(made: PairSupplier, size: int, epoch: int, number: int, rows: slice = EVERY) -> tuple[Texts, ...]:
-    """Some rows of a batch, both sides."""
-    made.begin(size, epoch, number)
-    part = made.part(CAPTIONS, rows, UNUSED_DRAW, CPU)
-    assert part is not None
-    return part
 
 
 @given(st.integers(2, 40), st.integers(0, 1000))

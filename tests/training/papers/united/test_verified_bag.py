@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
 from tests.training.papers.sentences import spoken
-from training.data.tokens import pad
+from tests.training.step_batches import embed
 from training.papers.united.verified_bag import VerifiedBag, VerifiedBagSettings, verified_rows
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32
@@ -69,12 +69,6 @@ def test_every_other_subword_has_its_own_rows() -> None:
 
 def test_shuffled_pictures_vouch_for_nothing() -> None:
     assert [len(shared(rows(shuffled=True, seed=seed))) for seed in range(5)] == [0] * 5
-
-
-@torch.no_grad()
-def embed(model: VerifiedBag, tokens: list[list[int]]) -> torch.Tensor:
-    out: torch.Tensor = model(*pad([np.asarray(row, np.int32) for row in tokens], torch.device("cpu")))
-    return out
 
 
 TOKENS = 40
