@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from evaluation.suites.pictograms import is_flag
@@ -75,7 +74,7 @@ def _open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> _OpenPict
     archive = open_pictures(data, recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
-    features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
+    features = features_of_collection(backbone, archive, pictures, vision.views)
     move_onto_first_set(features, pictures, len(learned))
     captions: dict[str, dict[str, list[str]]] = {}
     for caption in captioned.captions:

@@ -155,23 +155,23 @@ def picture_sources(
 
     The space is fitted to the training pictures the first time, and kept in the run's folder.
     """
-    vision, threads = run.recipe.vision, torch.get_num_threads()
+    vision = run.recipe.vision
     if vision.training == "tuned":
         train_source, dev_source = (
-            AugmentedPictures(
-                pictures, names, backbone.scale, vision.views, device=pick_device(), threads=threads
-            )
+            AugmentedPictures(pictures, names, backbone.scale, vision.views, pick_device())
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source
     names = train.pictures + dev.pictures
-    features = features_of_collection(backbone, pictures, names, vision.views, threads)
+    features = features_of_collection(backbone, pictures, names, vision.views)
     move_onto_first_set(features, names, len(train.pictures))
-    parts = features[:, : len(train.pictures)], features[:, len(train.pictures) :]
-    space = _picture_space(run, backbone, parts[0]).of_views if vision.space == "whitened" else None
+    parts = np.split(features, [len(train.pictures)], axis=1)
+    if vision.space == "whitened":
+        space = _picture_space(run, backbone, parts[0])
+        parts = [space.of_views(part) for part in parts]
     count = 2 if vision.gives_two_views else 1  # whichever objectives an ablation leaves
     train_features, dev_features = (
-        FixedFeatures(part, count=count, average=vision.average_views, space=space) for part in parts
+        FixedFeatures(part, count=count, average=vision.average_views) for part in parts
     )
     return train_features, dev_features
 
