@@ -59,11 +59,10 @@ class TrainingData:
     @cached_property
     def pseudopairs(self) -> Pseudopairs:
         """The supplier of mined pairs."""
-        if self.mine_captions:
-            return Pseudopairs(self.sentences, self.seed, self._text_rows())
         # Of each language's sentences those without pictures come first.
         texts = {code: self.sentences[code][: len(texts)] for code, texts in self.texts.items()}
-        return Pseudopairs(texts, self.seed, self._text_rows())
+        mined = self.sentences if self.mine_captions else texts
+        return Pseudopairs(mined, self.seed, self._text_rows())
 
     @property
     def mined_lines(self) -> Mapping[str, Sequence[str]]:
