@@ -78,7 +78,9 @@ class AugmentedPictures:
         self._expected: dict[int, Future[NDArray[np.uint8]]] = {}
 
     def expect(self, rows: Rows) -> None:
-        self._expected |= {int(row): self._decode(row) for row in rows if int(row) not in self._expected}
+        for row in rows.tolist():
+            if row not in self._expected:
+                self._expected[row] = self._pool.submit(self.archive.__getitem__, self.names[row])
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
         pixels = self._pixels(rows)
@@ -91,12 +93,9 @@ class AugmentedPictures:
     def _pixels(self, rows: Rows) -> Tensor:
         """(N, 3, S, S) in [0, 1]."""
         self.expect(rows)
-        decoding = [self._expected.pop(int(row)) for row in rows]
+        decoding = [self._expected.pop(row) for row in rows.tolist()]
         pixels = torch.from_numpy(np.stack([future.result() for future in decoding]))
         return pixels.to(self.device).permute(0, 3, 1, 2).float() / 255
-
-    def _decode(self, row: np.int64) -> "Future[NDArray[np.uint8]]":
-        return self._pool.submit(self.archive.__getitem__, self.names[row])
 
 
 class FixedFeatures:

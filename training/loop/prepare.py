@@ -35,7 +35,7 @@ from training.loop.validation import ValidationSet, embed_texts
 
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
-    recipe = run.recipe
+    recipe, text = run.recipe, run.recipe.text.located(data)
     require_open(data, recipe.data)
     train, dev = (load_split(data, split, recipe.data) for split in ("train", "dev"))
     archive = open_pictures(data, recipe.data, recipe.vision.image_size)
@@ -43,12 +43,12 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     texts = joined(named)
     train = _captions_of_run(run, train, texts)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts, recipe.text.located(data))
+    tokenizer = vocabulary(run, train, texts, text)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
     if recipe.vision.space == "whitened":
-        _take_over_picture_space(run, recipe.text.located(data), backbone)
+        _take_over_picture_space(run, text, backbone)
     pictures, dev_pictures = picture_sources(run, archive, backbone, train, dev)
     tuned = backbone if recipe.vision.training == "tuned" else None
     torch.manual_seed(recipe.seed)
@@ -69,7 +69,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         trained=recipe.mining.languages if recipe.mining else (),
     )
     model.text.initialise(learned)
-    if start := recipe.text.located(data).continued:
+    if start := text.continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
     inputs = recipe.inputs
