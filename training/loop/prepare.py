@@ -21,7 +21,7 @@ from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
-from training.data.training_data import TrainingData, sentences_of, with_captions
+from training.data.training_data import TrainingData, with_captions
 from training.encoders.base import EncoderSettings, pick_device
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
@@ -54,7 +54,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     torch.manual_seed(recipe.seed)
     device = pick_device()
     model = build_model(recipe, data, tokenizer.get_vocab_size(), width, tuned).to(device)
-    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
+    tokens = tokenize(tokenizer, train.texts)
     learned = TrainingData(
         recipe.data.languages,
         recipe.seed,
@@ -62,7 +62,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         train,
         tokens,
         texts,
-        sentences_of(tokenizer, texts, train, tokens),
+        with_captions({code: tokenize(tokenizer, lines) for code, lines in texts.items()}, train, tokens),
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         mine_captions=recipe.mining is None or recipe.mining.captions,
@@ -87,7 +87,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         pictures=pictures,
         sampler=sampler,
         suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
-        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
+        validation=ValidationSet(dev, tokenize(tokenizer, dev.texts), dev_pictures),
         model=model,
         device=device,
     )
@@ -138,7 +138,7 @@ def vocabulary(
 
 def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Language -> its captions, then its sentences without pictures."""
-    lines = with_captions({}, train)
+    lines = with_captions({}, train, train.texts)
     for language, sentences in texts.items():
         lines.setdefault(language, []).extend(sentences)
     return lines
