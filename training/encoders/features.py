@@ -44,12 +44,10 @@ class View:
 
     def __call__(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """(S, S, 3) -> (S, S, 3)."""
-        out = picture
-        if (self.left, self.top, self.right, self.bottom) != (0, 0, 1, 1):
-            side = len(picture)
-            box = (side * self.left, side * self.top, side * self.right, side * self.bottom)
-            image = Image.fromarray(picture).resize((side, side), Image.Resampling.BILINEAR, box=box)
-            out = np.asarray(image)
+        side = len(picture)
+        box = (side * self.left, side * self.top, side * self.right, side * self.bottom)
+        image = Image.fromarray(picture).resize((side, side), Image.Resampling.BILINEAR, box=box)
+        out = np.asarray(image)
         return np.ascontiguousarray(out[:, ::-1]) if self.flipped else out
 
 
