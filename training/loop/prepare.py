@@ -194,6 +194,4 @@ def _picture_space(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> 
     if not run.picture_space_file.is_file():
         fitted = fit_picture_space(backbone, train, recipe.vision, recipe.head.dimension, recipe.seed)
         run.keep_picture_space(fitted)
-    space = run.picture_space()  # as a resumed run reads it
-    assert space is not None, "it was just written"
-    return space
+    return run.picture_space()  # as a resumed run reads it

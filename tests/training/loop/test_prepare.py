@@ -63,7 +63,6 @@ def test_the_fixed_space_is_fitted_on_training_pictures_alone(
         source, _ = picture_sources(run, archive, backbone, train, CaptionedPictures(others, ()))
         shown.append(source.plain(rows))
         space = run.picture_space()
-        assert space is not None
         features = features_of_collection(backbone, archive, train.pictures, 2)
         views = unit((features - space.mean) @ space.projection)
         # Each view on the unit sphere, then their mean.
