@@ -28,7 +28,7 @@ def main(data: Path, backbone: str, size: int) -> None:
     """Print one JSON object: batch size -> medians and their ratio."""
     torch.set_num_threads(1)
     model = load_backbone(backbone, data).eval()
-    session = open_session(model, size, threads=1)
+    session = open_session(model, size)
     rows = {}
     for batch in (1, 8, 32):
         pixels = np.random.default_rng(0).normal(size=(batch, 3, size, size)).astype(np.float32)

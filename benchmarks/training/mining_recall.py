@@ -20,7 +20,7 @@ from evaluation.suites.sets import read_aligned
 from index.encoder.vectors import unit
 from training.data.captions import CaptionedPictures
 from training.data.folder import texts_by_name
-from training.data.tokens import completed, tokenize
+from training.data.tokens import tokenize
 from training.data.training_data import TrainingData
 from training.encoders.stored import Start, open_start
 from training.mining.rounds import PIVOT_DRAW, Round, Words
@@ -68,7 +68,7 @@ def mined(
     recipe: Recipe, start: Start, lines: dict[str, list[str]], language: str
 ) -> tuple[list[tuple[int, int]], Sequence[float]]:
     """The pairs of sentences (i of the language, j of the pivot) of a round, and how probable each is."""
-    tokenizer = completed(Tokenizer.from_file(str(start.tokenizer)))
+    tokenizer = Tokenizer.from_file(str(start.tokenizer))
     tokens = {code: tokenize(tokenizer, rows) for code, rows in lines.items()}
     sizes = {TEXT: {code: len(rows) for code, rows in lines.items()}}
     nothing = CaptionedPictures((), ())

@@ -33,6 +33,11 @@ class CaptionedPictures:
         return tuple(sorted({caption.language for caption in self.captions}))
 
     @property
+    def texts(self) -> list[str]:
+        """The captions alone, in order."""
+        return [caption.text for caption in self.captions]
+
+    @property
     def sha256(self) -> str:
         """Checksum of names, languages and texts, in order."""
         digest = hashlib.sha256()

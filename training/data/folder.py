@@ -1,7 +1,7 @@
 """The data folder (docs/data.md): captions, pictures, and sentences without pictures."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +39,10 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
     below `data`, or elsewhere if NAME has a slash. Each language is shuffled by itself: lines of two files
     may be translations, and training must not know which. DataError if no language has it.
     """
-    read = _reader(data, name, languages)
     sentences: dict[str, list[str]] = {}
-    for language in languages:
-        lines = sorted(set(read(language)))
-        order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
-        if lines:
+    for language, rows in _read_text(data, name, languages).items():
+        if lines := sorted(set(rows)):
+            order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
             sentences[language] = [lines[i] for i in order]
     if not sentences:
         raise DataError(
@@ -54,25 +52,23 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
     return sentences
 
 
-def _reader(data: Path, name: str, languages: Sequence[str]) -> Callable[[str], Sequence[str]]:
-    """How to read a language's sentences of a text; none if it has no file of it."""
+def _read_text(data: Path, name: str, languages: Sequence[str]) -> dict[str, list[str]]:
+    """Language -> the sentences of a text, where it has a file."""
     files = {language: data / "text" / f"{name}.{language}.txt" for language in languages}
     folder = find_folder(name, data) if "/" in name or (data / name).is_dir() else None
-    if folder is None or any(file.is_file() for file in files.values()):
-        return lambda language: _lines(files[language])
-    if not (folder / "splits.tsv").is_file():
-        return lambda language: _lines(folder / f"{language}.txt")
+    if folder is not None and not any(file.is_file() for file in files.values()):
+        if (folder / "splits.tsv").is_file():
+            return _captions_in(folder, languages)
+        files = {language: folder / f"{language}.txt" for language in languages}
+    return {language: read_lines(file) for language, file in files.items() if file.is_file()}
+
+
+def _captions_in(folder: Path, languages: Sequence[str]) -> dict[str, list[str]]:
+    """Language -> the training captions of a picture set."""
     images = read_split(folder / "splits.tsv", "train")
-
-    def captions(language: str) -> list[str]:
-        file = folder / "captions" / f"{language}.tsv"
-        return [row.text for row in read_captions(file) if row.image in images] if file.is_file() else []
-
-    return captions
-
-
-def _lines(file: Path) -> list[str]:
-    return read_lines(file) if file.is_file() else []
+    files = {language: folder / "captions" / f"{language}.tsv" for language in languages}
+    read = {language: read_captions(file) for language, file in files.items() if file.is_file()}
+    return {language: [row.text for row in rows if row.image in images] for language, rows in read.items()}
 
 
 def joined(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:

@@ -78,7 +78,6 @@ class Pseudopairs(PairSupplier):
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
         self.weights: Mapping[tuple[str, str], Weights] = {}
         self._groups: list[_Group] = []
-        self.file: Path | None = None  # where `pairs` is saved
 
     def pair(
         self,
@@ -160,12 +159,6 @@ class Pseudopairs(PairSupplier):
         pairs = {" ".join(languages): rows for languages, rows in self.pairs.items()}
         save_file(pairs | {" ".join((*key, WEIGHT_SUFFIX)): w for key, w in self.weights.items()}, part)
         part.replace(file)
-        self.file = file
-
-    def read(self, file: Path) -> None:
-        """Supply what `write` wrote. DamagedError if it cannot be read."""
-        self.pair(*read_pairs(file))
-        self.file = file
 
 
 def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Weights]]:

@@ -1,6 +1,5 @@
 """Sources of a batch's pictures: fresh augmentations, or features computed beforehand."""
 
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,8 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Rows = NDArray[np.int64]
-Space = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (V, N, F) -> (V, N, d) unit rows
-
 
 CENTRE_GREY = (0.5, 0.5, 0.5)
 
@@ -61,7 +58,7 @@ class PictureSource(Protocol):
 class AugmentedPictures:
     """Supplies pixels on `device`: `count` random augmentations of each picture, or the plain picture.
 
-    `threads` threads decode; expected pictures are decoded while the model trains on others.
+    Expected pictures are decoded while the model trains on others.
     """
 
     def __init__(
@@ -70,20 +67,20 @@ class AugmentedPictures:
         names: tuple[str, ...],
         scale: PixelScale,
         count: int,
-        *,
         device: torch.device,
-        threads: int = 1,
     ) -> None:
         self.archive, self.names, self.scale, self.count = archive, names, scale, count
         self.device = device
         from training.data.augmentation import Augmentation  # kornia takes seconds to import
 
         self.augment = Augmentation(archive.size)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="decode")
+        self._pool = ThreadPoolExecutor(torch.get_num_threads(), thread_name_prefix="decode")
         self._expected: dict[int, Future[NDArray[np.uint8]]] = {}
 
     def expect(self, rows: Rows) -> None:
-        self._expected |= {int(row): self._decode(row) for row in rows if int(row) not in self._expected}
+        for row in rows.tolist():
+            if row not in self._expected:
+                self._expected[row] = self._pool.submit(self.archive.__getitem__, self.names[row])
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
         pixels = self._pixels(rows)
@@ -96,25 +93,17 @@ class AugmentedPictures:
     def _pixels(self, rows: Rows) -> Tensor:
         """(N, 3, S, S) in [0, 1]."""
         self.expect(rows)
-        decoding = [self._expected.pop(int(row)) for row in rows]
+        decoding = [self._expected.pop(row) for row in rows.tolist()]
         pixels = torch.from_numpy(np.stack([future.result() for future in decoding]))
         return pixels.to(self.device).permute(0, 3, 1, 2).float() / 255
 
-    def _decode(self, row: np.int64) -> "Future[NDArray[np.uint8]]":
-        return self._pool.submit(self.archive.__getitem__, self.names[row])
-
 
 class FixedFeatures:
-    """Supplies features (V, N, F): their mean over the views (`average`), or `count` random views a picture.
+    """Supplies features (V, N, F): their mean over the views (`average`), or `count` random views of each."""
 
-    `space` maps each view into the fixed space first; a mean is then a mean of unit vectors.
-    """
-
-    def __init__(
-        self, features: NDArray[np.float32], *, count: int, average: bool, space: Space | None = None
-    ) -> None:
-        self.features = space(features) if space else features
-        self.mean = self.features.mean(axis=0)
+    def __init__(self, features: NDArray[np.float32], *, count: int, average: bool) -> None:
+        self.features = features
+        self.mean = features.mean(axis=0)
         self.count, self.average = count, average
 
     def expect(self, rows: Rows) -> None:

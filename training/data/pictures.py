@@ -10,13 +10,12 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from index.errors import DataError
 
 # What Pillow raises for damaged or hostile files.
 BAD_PICTURE = (
-    UnidentifiedImageError,
     OSError,
     SyntaxError,
     ValueError,
@@ -144,7 +143,5 @@ def decode(raw: bytes, size: int) -> NDArray[np.uint8]:
 def _on_white(picture: Image.Image) -> Image.Image:
     if not picture.has_transparency_data:
         return picture.convert("RGB")
-    rgba = picture.convert("RGBA")
-    background = Image.new("RGBA", rgba.size, "white")
-    background.alpha_composite(rgba)
-    return background.convert("RGB")
+    white = Image.new("RGBA", picture.size, "white")
+    return Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")

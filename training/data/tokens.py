@@ -28,6 +28,16 @@ PLAIN_I = normalizers.Replace("i\N{COMBINING DOT ABOVE}", "i")
 NO_POINTS = normalizers.Replace(
     Regex("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]"), ""
 )
+SUBWORD_CUTS: list[pre_tokenizers.PreTokenizer] = [
+    pre_tokenizers.Metaspace(),
+    pre_tokenizers.Punctuation(),
+    pre_tokenizers.Digits(individual_digits=True),
+]
+WORD_CUTS: list[pre_tokenizers.PreTokenizer] = [
+    pre_tokenizers.WhitespaceSplit(),
+    pre_tokenizers.Punctuation("removed"),
+    pre_tokenizers.Split(Regex(f"[{UNSPACED}]"), "isolated"),
+]
 
 
 def train_tokenizer(
@@ -47,7 +57,7 @@ def train_tokenizer(
         steps += [normalizers.Lowercase(), PLAIN_I]
     steps.append(NO_POINTS)
     tokenizer.normalizer = normalizers.Sequence(steps)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(WORD_CUTS if by_words else SUBWORD_CUTS)
     kind = trainers.WordLevelTrainer if by_words else trainers.BpeTrainer
     trainer = kind(
         vocab_size=settings.vocabulary,
@@ -65,26 +75,14 @@ def train_tokenizer(
     return tokenizer
 
 
-def completed(tokenizer: Tokenizer) -> Tokenizer:
-    """Add what the normalisation of a tokenizer lacks that `train_tokenizer` made before it had all steps."""
-    steps = [tokenizer.normalizer[place] for place in range(len(tokenizer.normalizer))]
-    lacking = {
-        PLAIN_I: tokenizer.normalizer.normalize_str("İ") == "i\N{COMBINING DOT ABOVE}",
-        NO_POINTS: tokenizer.normalizer.normalize_str("אָ") != "א",
-    }
-    steps += [step for step, is_lacking in lacking.items() if is_lacking]
-    tokenizer.normalizer = normalizers.Sequence(steps)
-    return tokenizer
-
-
 def balanced(
     texts: Mapping[str, Sequence[str]], temperature: float | None, few: int = FEW_CHARACTERS
 ) -> Iterator[str]:
     """Yield the texts that a vocabulary is learned from, by language: all of them without a `temperature`.
 
-    With one, language l contributes the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the
-    characters of its distinct texts: the smallest language all of them, the others an even selection. One
-    with fewer than `few` characters gives all and does not decide how much others give.
+    With one, language l contributes the share p_l ∝ n_l^(1/T), n_l the characters of its distinct texts: the
+    smallest language all of them, the others an even selection. One with fewer than `few` characters gives
+    all and does not decide how much others give.
     """
     if temperature is None:
         yield from chain.from_iterable(texts.values())
@@ -95,22 +93,6 @@ def balanced(
     for language, rows in distinct.items():
         count = round(len(rows) * (max(least, sizes[language]) / least) ** (1 / temperature - 1))
         yield from (rows[number * len(rows) // count] for number in range(count))
-
-
-def _subword_cuts() -> list[pre_tokenizers.PreTokenizer]:
-    return [
-        pre_tokenizers.Metaspace(),
-        pre_tokenizers.Punctuation(),
-        pre_tokenizers.Digits(individual_digits=True),
-    ]
-
-
-def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
-    return [
-        pre_tokenizers.WhitespaceSplit(),
-        pre_tokenizers.Punctuation("removed"),
-        pre_tokenizers.Split(Regex(f"[{UNSPACED}]"), "isolated"),
-    ]
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:

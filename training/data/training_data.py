@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,10 @@ from tokenizers import Tokenizer
 
 from training.data.captions import CaptionedPictures
 from training.data.pairs import Pseudopairs
-from training.data.tokens import tokenize
 
 Tokens = NDArray[np.int32]
 Vectors = NDArray[np.float32]
+Row = TypeVar("Row", str, Tokens)  # a sentence, as text or as token ids
 
 
 def _no_space() -> Vectors:
@@ -59,16 +60,19 @@ class TrainingData:
     @cached_property
     def pseudopairs(self) -> Pseudopairs:
         """The supplier of mined pairs."""
-        if self.mine_captions:
-            return Pseudopairs(self.sentences, self.seed, self._text_rows())
         # Of each language's sentences those without pictures come first.
         texts = {code: self.sentences[code][: len(texts)] for code, texts in self.texts.items()}
-        return Pseudopairs(texts, self.seed, self._text_rows())
+        mined = self.sentences if self.mine_captions else texts
+        return Pseudopairs(mined, self.seed, self._text_rows())
 
     @property
     def mined_lines(self) -> Mapping[str, Sequence[str]]:
         """The sentences of `pseudopairs`, as text."""
-        return with_captions(self.texts, self.captions) if self.mine_captions else dict(self.texts)
+        return (
+            with_captions(self.texts, self.captions, self.captions.texts)
+            if self.mine_captions
+            else dict(self.texts)
+        )
 
     def _text_rows(self) -> dict[str, dict[str, range]]:
         """Name of a text -> language -> the rows of `sentences` that are of it; "" is the captions."""
@@ -82,22 +86,11 @@ class TrainingData:
         return rows
 
 
-def with_captions(texts: Mapping[str, Sequence[str]], captions: CaptionedPictures) -> dict[str, list[str]]:
-    """Language -> its sentences without pictures, then its captions."""
-    lines = {code: list(rows) for code, rows in texts.items()}
-    for caption in captions.captions:
-        lines.setdefault(caption.language, []).append(caption.text)
-    return lines
-
-
-def sentences_of(
-    tokenizer: Tokenizer,
-    texts: Mapping[str, Sequence[str]],
-    captions: CaptionedPictures,
-    tokens: Sequence[Tokens],
-) -> dict[str, list[Tokens]]:
-    """Language -> token ids of its sentences without pictures, then of its captions."""
-    sentences = {language: tokenize(tokenizer, lines) for language, lines in texts.items()}
-    for caption, row in zip(captions.captions, tokens, strict=True):
+def with_captions(
+    texts: Mapping[str, Sequence[Row]], captions: CaptionedPictures, rows: Sequence[Row]
+) -> dict[str, list[Row]]:
+    """Language -> its sentences without pictures, then its captions, which `rows` are: text or token ids."""
+    sentences = {code: list(of_language) for code, of_language in texts.items()}
+    for caption, row in zip(captions.captions, rows, strict=True):
         sentences.setdefault(caption.language, []).append(row)
     return sentences

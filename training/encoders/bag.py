@@ -14,7 +14,6 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from index.errors import UsageError
-from training.data.tokens import completed
 from training.data.training_data import TrainingData
 from training.data.vocabulary_extension import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
@@ -64,7 +63,7 @@ class BagSettings(TokenMeanSettings):
         start = self.opened_start()
         if start is None:
             return None
-        tokenizer = completed(Tokenizer.from_file(str(start.tokenizer)))
+        tokenizer = Tokenizer.from_file(str(start.tokenizer))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
     def opened_start(self) -> Start | None:

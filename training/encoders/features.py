@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,12 +44,10 @@ class View:
 
     def __call__(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """(S, S, 3) -> (S, S, 3)."""
-        out = picture
-        if (self.left, self.top, self.right, self.bottom) != (0, 0, 1, 1):
-            side = len(picture)
-            box = (side * self.left, side * self.top, side * self.right, side * self.bottom)
-            image = Image.fromarray(picture).resize((side, side), Image.Resampling.BILINEAR, box=box)
-            out = np.asarray(image)
+        side = len(picture)
+        box = (side * self.left, side * self.top, side * self.right, side * self.bottom)
+        image = Image.fromarray(picture).resize((side, side), Image.Resampling.BILINEAR, box=box)
+        out = np.asarray(image)
         return np.ascontiguousarray(out[:, ::-1]) if self.flipped else out
 
 
@@ -69,7 +67,7 @@ FEATURE_VIEWS = (
 
 
 def features_of_views(
-    backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int, threads: int
+    backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int
 ) -> NDArray[np.float32]:
     """Features of the first `views` fixed views of each picture: (views, N, F).
 
@@ -77,20 +75,19 @@ def features_of_views(
     seeds, objectives or languages compute only the features of new pictures.
     """
     file = _cache_file(backbone, archive, views)
-    cached = _FeatureCache.read(file)
-    new = [name for name in dict.fromkeys(pictures) if name not in cached.rows]
+    known = _read_cache(file)
+    new = [name for name in dict.fromkeys(pictures) if name not in known]
     if new:
-        features = extract_features(backbone, archive, archive.size, new, views, threads)
+        features = extract_features(backbone, archive, new, views)
         if not np.isfinite(features).all():
             raise TrainingError("the backbone gives features that are not finite; check its weights")
-        cached = cached.with_more(new, features)
-        cached.write(file)
-    assert cached.features is not None, "no pictures, no features: load_split refuses that"
-    return cached.features[:, [cached.rows[name] for name in pictures]]
+        known |= zip(new, features.swapaxes(0, 1), strict=True)
+        _write_cache(file, known)
+    return np.stack([known[name] for name in pictures], axis=1)
 
 
 def features_of_collection(
-    backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int, threads: int
+    backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int
 ) -> NDArray[np.float32]:
     """Features of pictures of several archives, each with a file of its own in the cache: (views, N, F)."""
     rows: list[int] = []
@@ -98,42 +95,31 @@ def features_of_collection(
     for archive, archive_rows in pictures.divided(names):
         rows += archive_rows
         own = [names[row] for row in archive_rows]
-        features.append(features_of_views(backbone, archive, own, views, threads))
+        features.append(features_of_views(backbone, archive, own, views))
     return np.concatenate(features, axis=1)[:, np.argsort(rows)]
 
 
-class _FeatureCache:
-    """Cached features (views, N, F) by picture name."""
+def _read_cache(file: Path | None) -> dict[str, NDArray[np.float32]]:
+    """Picture -> its cached features (views, F); none if the file is missing or damaged."""
+    try:
+        tensors = load_file(file) if file else {}
+        names = tensors["names"].tobytes().decode().split("\n")
+        return dict(zip(names, tensors["features"].swapaxes(0, 1), strict=True))
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return {}
 
-    def __init__(self, names: Sequence[str] = (), features: NDArray[np.float32] | None = None) -> None:
-        self.rows = {name: row for row, name in enumerate(names)}
-        self.features = features
 
-    @classmethod
-    def read(cls, file: Path | None) -> "_FeatureCache":
-        """Read a file; an empty cache if it is missing or damaged."""
-        try:
-            tensors = load_file(file) if file else {}
-            return cls(tensors["names"].tobytes().decode().split("\n"), tensors["features"])
-        except (OSError, SafetensorError, KeyError, UnicodeDecodeError):
-            return cls()
-
-    def with_more(self, names: Sequence[str], features: NDArray[np.float32]) -> "_FeatureCache":
-        if self.features is not None:
-            features = np.concatenate([self.features, features], axis=1)
-        return _FeatureCache([*self.rows, *names], features)
-
-    def write(self, file: Path | None) -> None:
-        if file is None or self.features is None:
-            return
-        names = np.frombuffer("\n".join(self.rows).encode(), np.uint8)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(f".{os.getpid()}")
-            save_file({"features": self.features, "names": names}, part)
-            part.replace(file)
-        except (OSError, SafetensorError):
-            pass  # a full or read-only cache costs time next time, no more
+def _write_cache(file: Path | None, features: Mapping[str, NDArray[np.float32]]) -> None:
+    if file is None:
+        return
+    names = np.frombuffer("\n".join(features).encode(), np.uint8)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}")
+        save_file({"features": np.stack(list(features.values()), axis=1), "names": names}, part)
+        part.replace(file)
+    except (OSError, SafetensorError):
+        pass  # a full or read-only cache costs time next time, no more
 
 
 def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path | None:
@@ -152,10 +138,11 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
 
 
 def extract_features(
-    backbone: Backbone, pictures: Pictures, size: int, names: Sequence[str], views: int, threads: int
+    backbone: Backbone, pictures: Pictures, names: Sequence[str], views: int
 ) -> NDArray[np.float32]:
-    """Features of the first `views` fixed views of pictures (S, S, 3) of S = `size` pixels: (views, N, F)."""
-    run = _runner(backbone, size, threads, few=len(names) * views * size**2 < FEW_PIXELS)
+    """Features of the first `views` fixed views of pictures: (views, N, F)."""
+    few = len(names) * views * pictures.size**2 < FEW_PIXELS
+    run = _runner(backbone, pictures.size, few=few)
     rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
     with Progress(len(names) * views, unit="views", label="picture features") as bar:
         for start in range(0, len(names), FEATURE_BATCH):
@@ -167,19 +154,19 @@ def extract_features(
 
 
 def _runner(
-    backbone: Backbone, size: int, threads: int, *, few: bool
+    backbone: Backbone, size: int, *, few: bool
 ) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
     """The backbone as a function: pixels (N, 3, S, S) -> features (N, F)."""
     if few:
         return lambda pixels: backbone.evaluated(torch.from_numpy(pixels)).cpu().numpy()
-    session = open_session(backbone, size, threads)
+    session = open_session(backbone, size)
     return lambda pixels: session.run(["features"], {"pixels": pixels})[0]
 
 
-def open_session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:
+def open_session(backbone: Backbone, size: int) -> onnxruntime.InferenceSession:
     """Export the backbone to an ONNX Runtime session: "pixels" (N, 3, size, size) -> "features" (N, F)."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = torch.get_num_threads()
     options.log_severity_level = 3
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backbone.onnx"

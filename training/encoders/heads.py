@@ -1,5 +1,6 @@
 """Prediction heads: from a branch's hidden vector to the common space (globetrotter, 3.5)."""
 
+from collections import OrderedDict
 from typing import Literal
 
 import torch.nn.functional as F
@@ -21,40 +22,24 @@ class HeadSettings(Table):
     pictures: Literal["mlp", "linear"] = "mlp"
 
 
-class PredictionHead(nn.Module):
-    """Dense, GELU, LayerNorm, linear to `dimension`, then unit norm: (N, width) -> (N, dimension)."""
-
-    def __init__(self, width: int, dimension: int) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
-        )
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return F.normalize(self.layers(hidden).float(), dim=-1)  # float32 under autocast, too
-
-
 class UnitNorm(nn.Module):
-    """No head: the hidden vector itself, scaled to unit norm."""
+    """Scales vectors to unit norm, in float32 under autocast, too."""
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(hidden.float(), dim=-1)
 
 
-class LinearHead(nn.Module):
-    """One affine map to `dimension`, then unit norm: the picture branch of Kádár et al. 2019 (3.1), the
-    adapter of Krasner et al. 2025."""
-
-    def __init__(self, width: int, dimension: int) -> None:
-        super().__init__()
-        self.layer = nn.Linear(width, dimension)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return F.normalize(self.layer(hidden).float(), dim=-1)
-
-
 def build_head(kind: str, width: int, dimension: int) -> nn.Module:
-    """Build the head of a kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows."""
+    """Build the head of a kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows.
+
+    "mlp": dense, GELU, LayerNorm, linear (globetrotter, 3.5); "linear": the picture branch of Kádár et al.
+    2019 (3.1), the adapter of Krasner et al. 2025.
+    """
     if kind == "none":
         return UnitNorm()
-    return PredictionHead(width, dimension) if kind == "mlp" else LinearHead(width, dimension)
+    if kind == "linear":
+        return nn.Sequential(OrderedDict(layer=nn.Linear(width, dimension), norm=UnitNorm()))
+    layers = nn.Sequential(
+        nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
+    )
+    return nn.Sequential(OrderedDict(layers=layers, norm=UnitNorm()))

@@ -26,6 +26,7 @@ from index.encoder.bundle import (
     publish_bundle,
     staging_folder,
 )
+from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
 from index.frozen import first_error
@@ -85,7 +86,7 @@ def export_run(
     manifest = measured.model_copy(update={"measures": measures})
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
     if pictures := pictures_of(encoder, run.recipe, data):
-        (staging / PICTURES).write_bytes(pictures.content)
+        (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
     terms = data_terms(data, run.recipe.data)
     card = model_card(run.recipe, manifest, _with_stages(run, result), terms, pictures)
     (staging / CARD).write_text(card, encoding="utf-8")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from index.encoder.bundle import BundleManifest
+from index.encoder.pictures import Pictures
 from index.languages import language
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
-from training.export.pictograms import BundlePictures
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
 
@@ -96,13 +96,12 @@ def model_card(
     manifest: BundleManifest,
     result: Mapping[str, Any],
     terms: Mapping[str, Terms],
-    pictures: BundlePictures | None = None,
+    pictures: Pictures | None = None,
 ) -> str:
     """The card as Markdown.
 
     result: the run's result.json. terms: those of the data. pictures: those that the bundle has.
     """
-    shown = {"pictograms": pictures.pictograms, "others": pictures.others} if pictures else {}
     rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
     return CARD_TEMPLATE.format(
         title=f"{manifest.name}@{manifest.version}",
@@ -126,11 +125,16 @@ def model_card(
         measures="\n".join(rows),
         kept="it chose the checkpoint" if recipe.run.keep == "best" else "the last checkpoint was kept",
         calibration=_calibration(manifest),
-        sees=SEES_SECTION.format(**shown) if shown else "",
-        made=_made(recipe),
+        sees=_sees(pictures) if pictures else "",
+        made=" ".join([f"    passepartout train {recipe.name} --data DIR --out RUN", *_overrides(recipe)]),
         knows=_knows(recipe),
         terms=_terms(terms),
     )
+
+
+def _sees(pictures: Pictures) -> str:
+    count = len(pictures.of_set(PICTOGRAM_SET).names)
+    return SEES_SECTION.format(pictograms=count, others=len(pictures.names) - count)
 
 
 def _knows(recipe: Recipe) -> str:
@@ -182,8 +186,3 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in table.items():
         leaves |= _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
     return leaves
-
-
-def _made(recipe: Recipe) -> str:
-    """The command that reproduces the run, indented as a code block."""
-    return " ".join([f"    passepartout train {recipe.name} --data DIR --out RUN", *_overrides(recipe)])

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from pydantic import ValidationError
 from tokenizers import Tokenizer, normalizers
@@ -33,7 +32,7 @@ from index.errors import UsageError
 from index.frozen import first_error
 from index.languages import LANGUAGE_CODE, language, standard_code
 from index.storage.files import describe, sha256
-from training.export.onnx import save_without_notes, write_graph
+from training.export.onnx import write_graph
 from training.quiet import quiet
 
 PICKLE_FILES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
@@ -176,10 +175,9 @@ def _write_graph(model: nn.Module, file: Path, source: Path) -> int:
     try:
         with torch.no_grad():
             dimension = encoder(ids, mask).shape[1]
-        write_graph(encoder, (ids, mask), file, GRAPH_OUTPUT, sizes)
+        write_graph(encoder, (ids, mask), file, sizes)
     except Exception as error:  # torch raises all kinds
         raise UsageError(f"{source}: torch cannot export it ({error})") from error
-    save_without_notes(onnx.load(file), file)
     return int(dimension)
 
 

@@ -37,16 +37,13 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     try:
-        write_graph(branch, (ids, torch.ones_like(ids)), file, GRAPH_OUTPUT, sizes)
+        write_graph(branch, (ids, torch.ones_like(ids)), file, sizes)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
-    save_without_notes(onnx.load(file), file)
 
 
-def write_graph(
-    module: nn.Module, example: tuple[Tensor, Tensor], file: Path, output: str, sizes: dict[int, Any]
-) -> None:
-    """Write a module of token ids and mask as an ONNX graph with one output.
+def write_graph(module: nn.Module, example: tuple[Tensor, Tensor], file: Path, sizes: dict[int, Any]) -> None:
+    """Write a module of token ids and mask, whose one output are vectors, as an ONNX graph.
 
     example: ids and mask (n, t). sizes: what is free of the two dimensions, as torch.export names it.
     """
@@ -56,15 +53,16 @@ def write_graph(
             example,
             file,
             input_names=list(GRAPH_INPUTS),
-            output_names=[output],
+            output_names=[GRAPH_OUTPUT],
             dynamic_shapes=(sizes, sizes),
             dynamo=True,
             external_data=False,
             verbose=False,
         )
+    _save(onnx.load(file), file)
 
 
-def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
+def _save(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
     """Write a model without doc strings and metadata, in which torch names folders of this machine."""
     graph = model.graph
     values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
@@ -101,4 +99,4 @@ def quantise_tables(file: Path, target: Path) -> None:
             quant_axes=(("Gather", 1),),
         )
         quantiser.process()
-    save_without_notes(quantiser.model.model, target)
+    _save(quantiser.model.model, target)

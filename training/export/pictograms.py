@@ -5,16 +5,14 @@ picture is the mean of itself and of what is said of it (docs/research.md).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from evaluation.suites.pictograms import is_flag
 from index.encoder.picture_space import PictureSpace
-from index.encoder.pictures import packed
+from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
 from training.data.captions import load_split
@@ -27,44 +25,26 @@ from training.encoders.features import features_of_collection
 from training.encoders.vision import load_backbone
 from training.recipes.recipe import Recipe
 
-
-@dataclass(frozen=True)
-class BundlePictures:
-    """Pictures of a bundle: `pictograms` of their number, then others; content: pictures.safetensors."""
-
-    pictograms: int
-    others: int
-    content: bytes
+Captions = Mapping[str, Mapping[str, Sequence[str]]]  # language -> picture -> those that were trained on
 
 
-def pictures_of(encoder: TextEncoder, recipe: Recipe, data: Path) -> BundlePictures | None:
-    """Embed the pictures of a bundle's encoder; None if its recipe has no pictograms or no picture space.
+def pictures_of(encoder: TextEncoder, recipe: Recipe, data: Path) -> Pictures | None:
+    """Embed the pictures of a bundle, pictograms first; None if its recipe has none or no picture space.
 
     recipe: what it was trained with; data: the folder that it was trained on. DataError for missing files.
     """
     space = PictureSpace.open(encoder.bundle)
     if space is None or PICTOGRAM_SET not in recipe.data.sets:
         return None
-    pictures = _open_pictures(space, recipe, data)
+    pictures, captions = _open_pictures(space, recipe, data)
     codes, pictograms = _pictograms(pictures, encoder, recipe, data)
-    others, vectors = _other_pictures(pictures, encoder)
-    names = [*(f"{PICTOGRAM_SET}/{code}" for code in codes), *others]
-    return BundlePictures(len(codes), len(others), packed(names, np.concatenate([pictograms, vectors])))
+    others, vectors = _other_pictures(pictures, captions, encoder)
+    names = (*(f"{PICTOGRAM_SET}/{code}" for code in codes), *others)
+    return Pictures(names, np.concatenate([pictograms, vectors]))
 
 
-@dataclass(frozen=True)
-class _OpenPictures:
-    """Openly licensed pictures, also held-out ones, as (n, d) unit rows in the recipe's picture space.
-
-    captions: language -> picture -> captions that were trained on.
-    """
-
-    names: Sequence[str]
-    vectors: Vectors
-    captions: Mapping[str, Mapping[str, Sequence[str]]]
-
-
-def _open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> _OpenPictures:
+def _open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> tuple[Pictures, Captions]:
+    """Openly licensed pictures, also held-out ones, in the recipe's picture space, and their captions."""
     vision, captioned = recipe.vision, load_split(data, "train", recipe.data)
     learned = captioned.pictures
     shipped = [name for name, terms in data_terms(data, recipe.data).items() if terms.open]
@@ -75,18 +55,18 @@ def _open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> _OpenPict
     archive = open_pictures(data, recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
-    features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
+    features = features_of_collection(backbone, archive, pictures, vision.views)
     move_onto_first_set(features, pictures, len(learned))
     captions: dict[str, dict[str, list[str]]] = {}
     for caption in captioned.captions:
         if set_of(name := learned[caption.picture]) in sets:
             captions.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
     rows = {name: row for row, name in enumerate(pictures)}
-    return _OpenPictures(names, space(features)[[rows[name] for name in names]], captions)
+    return Pictures(tuple(names), space(features)[[rows[name] for name in names]]), captions
 
 
 def _pictograms(
-    pictures: _OpenPictures, encoder: TextEncoder, recipe: Recipe, data: Path
+    pictures: Pictures, encoder: TextEncoder, recipe: Recipe, data: Path
 ) -> tuple[list[str], Vectors]:
     """The code points of pictograms that are named in each language with sentences, and their vectors."""
     drawn: dict[str, list[Vectors]] = {}
@@ -113,7 +93,9 @@ def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Seq
     return [code for code in languages if (captions / f"{code}.tsv").is_file()] or languages
 
 
-def _other_pictures(pictures: _OpenPictures, encoder: TextEncoder) -> tuple[list[str], Vectors]:
+def _other_pictures(
+    pictures: Pictures, captions: Captions, encoder: TextEncoder
+) -> tuple[list[str], Vectors]:
     """The names and vectors (n, d) of pictures that are not pictograms.
 
     A vector is the mean of the picture's and of its captions'; of a held-out picture it is its own alone.
@@ -122,10 +104,10 @@ def _other_pictures(pictures: _OpenPictures, encoder: TextEncoder) -> tuple[list
     names = [pictures.names[row] for row in rows]
     positions = {name: position for position, name in enumerate(names)}
     sums = np.zeros((len(names), encoder.dimension), np.float32)
-    for code, captions in pictures.captions.items():
+    for code, told in captions.items():
         if code in encoder.bundle.manifest.languages:
-            owners = [positions[name] for name, texts in captions.items() for _ in texts]
-            vectors = encoder.encode([text for texts in captions.values() for text in texts], language=code)
+            owners = [positions[name] for name, texts in told.items() for _ in texts]
+            vectors = encoder.encode([text for texts in told.values() for text in texts], language=code)
             np.add.at(sums, owners, vectors)
     return names, _mixed(pictures.vectors[rows], sums)
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from index.encoder.bundle import Bundle
 from index.encoder.picture_space import PictureSpace
@@ -61,5 +60,4 @@ def own_pictures(
         raise UsageError(f"{error}: give its folder with --backbone") from error
     if not is_seen_by(space, loaded):
         raise UsageError(f"--backbone {backbone}: not the one that the bundle was trained with, {seen}")
-    seen_as = space.seen.image_size, names, space.seen.views
-    return space(extract_features(loaded, pictures, *seen_as, torch.get_num_threads()))
+    return space(extract_features(loaded, pictures, names, space.seen.views))

@@ -12,7 +12,6 @@ from training.data.pictograms import is_drawing
 
 LEAST_COUNT = 3  # occurrences in training that a listed word has
 MOST_WORDS = 6000  # of a language's list, the most frequent
-NO_TRANSLATIONS: Mapping[str, Translations] = {}
 QUOTED = 30.0  # times as large a share of another language's words: the word is quoted from there
 
 
@@ -21,7 +20,7 @@ def write_word_lists(
     texts: Mapping[str, Sequence[str]],
     languages: Sequence[str],
     bundle: Path,
-    translations: Mapping[str, Translations] = NO_TRANSLATIONS,
+    translations: Mapping[str, Translations],
 ) -> None:
     """Write the list of each of `languages` into a bundle's folder.
 

@@ -55,7 +55,8 @@ def _of_run(run: Run, data: Path, languages: Sequence[str]) -> dict[str, Transla
         return {}
     lines: Mapping[str, Sequence[str]] = training_texts(run, data)
     if settings.captions:
-        lines = with_captions(lines, training_captions(run, data))
+        captions = training_captions(run, data)
+        lines = with_captions(lines, captions, captions.texts)
     meanings = list(_frequent(pivot, lines[pivot]))
     found = {}
     for code in mined:

@@ -19,6 +19,7 @@ from torch import Tensor
 from training.data.auxiliary import Batch
 from training.encoders.two_branch import TwoBranch
 from training.objectives import Forward, Objective, Step, weighted_losses
+from training.objectives.base import Rows
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
@@ -31,18 +32,6 @@ class Chunk:
 
     batch: Batch
     seed: int
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """What the first pass keeps of a chunk.
-
-    rows: those that losses over the whole batch read. terms: of each other objective the number of terms that
-    its loss is the mean of.
-    """
-
-    rows: dict[str, tuple[Tensor, ...]]
-    terms: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -79,15 +68,13 @@ class Engine:
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
     def _backward_in_parts(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> Losses:
-        parts = self._first_pass(chunks, active)
-        batch_step = _gathered(parts)
-        totals = {name: sum(part.terms[name] for part in parts) for name in parts[0].terms}
+        batch_step, totals = self._first_pass(chunks, active)
         losses, gradients = _across_rows(active, batch_step)
         start = 0
         for chunk in chunks:
             step = self.forward(chunk, active)
             stop = start + len(step.text)
-            rows = [row for name in parts[0].rows for row in step[name]]
+            rows = [row for name in batch_step.rows for row in step[name]]
             by_term = _of_terms(active, step, totals)
             _pass_on(rows, [gradient[start:stop] for gradient in gradients], list(by_term.values()))
             losses |= {name: losses.get(name, 0) + loss.detach() for name, loss in by_term.items()}
@@ -95,25 +82,26 @@ class Engine:
         return losses
 
     @torch.no_grad()
-    def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
-        return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
+    def _first_pass(
+        self, chunks: Sequence[Chunk], active: Mapping[str, Objective]
+    ) -> tuple[Step, dict[str, int]]:
+        """The rows that losses over the whole batch read, as leaves.
 
-
-def _gathered(parts: Sequence[Embedded]) -> Step:
-    """The rows of the whole batch, as leaves."""
-    rows = {
-        name: tuple(
-            torch.cat(column).requires_grad_()
-            for column in zip(*(part.rows[name] for part in parts), strict=True)
-        )
-        for name in parts[0].rows
-    }
-    return Step(rows)
-
-
-def _embedded(step: Forward, active: Mapping[str, Objective]) -> Embedded:
-    rows = {name: tuple(row.detach() for row in step[name]) for name in step.shared}
-    return Embedded(rows, {name: o.terms(step) for name, o in active.items() if o.by_term})
+        And, of each other objective, the number of terms that its loss is the mean of.
+        """
+        parts: dict[str, list[Rows]] = {}
+        totals = {name: 0 for name, objective in active.items() if objective.by_term}
+        for chunk in chunks:
+            step = self.forward(chunk, active)
+            for name in step.shared:
+                parts.setdefault(name, []).append(step[name])
+            for name in totals:
+                totals[name] += active[name].terms(step)
+        rows = {
+            name: tuple(torch.cat(column).requires_grad_() for column in zip(*of_chunks, strict=True))
+            for name, of_chunks in parts.items()
+        }
+        return Step(rows), totals
 
 
 def _of_terms(active: Mapping[str, Objective], step: Step, totals: Mapping[str, int]) -> Losses:

@@ -21,7 +21,7 @@ from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
-from training.data.training_data import TrainingData, sentences_of, with_captions
+from training.data.training_data import TrainingData, with_captions
 from training.encoders.base import EncoderSettings, pick_device
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
@@ -35,7 +35,7 @@ from training.loop.validation import ValidationSet, embed_texts
 
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
-    recipe = run.recipe
+    recipe, text = run.recipe, run.recipe.text.located(data)
     require_open(data, recipe.data)
     train, dev = (load_split(data, split, recipe.data) for split in ("train", "dev"))
     archive = open_pictures(data, recipe.data, recipe.vision.image_size)
@@ -43,18 +43,18 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     texts = joined(named)
     train = _captions_of_run(run, train, texts)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts, recipe.text.located(data))
+    tokenizer = vocabulary(run, train, texts, text)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
     if recipe.vision.space == "whitened":
-        _take_over_picture_space(run, recipe.text.located(data), backbone)
+        _take_over_picture_space(run, text, backbone)
     pictures, dev_pictures = picture_sources(run, archive, backbone, train, dev)
     tuned = backbone if recipe.vision.training == "tuned" else None
     torch.manual_seed(recipe.seed)
     device = pick_device()
     model = build_model(recipe, data, tokenizer.get_vocab_size(), width, tuned).to(device)
-    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
+    tokens = tokenize(tokenizer, train.texts)
     learned = TrainingData(
         recipe.data.languages,
         recipe.seed,
@@ -62,14 +62,14 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         train,
         tokens,
         texts,
-        sentences_of(tokenizer, texts, train, tokens),
+        with_captions({code: tokenize(tokenizer, lines) for code, lines in texts.items()}, train, tokens),
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         mine_captions=recipe.mining is None or recipe.mining.captions,
         trained=recipe.mining.languages if recipe.mining else (),
     )
     model.text.initialise(learned)
-    if start := recipe.text.located(data).continued:
+    if start := text.continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
     inputs = recipe.inputs
@@ -87,7 +87,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         pictures=pictures,
         sampler=sampler,
         suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
-        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
+        validation=ValidationSet(dev, tokenize(tokenizer, dev.texts), dev_pictures),
         model=model,
         device=device,
     )
@@ -138,7 +138,7 @@ def vocabulary(
 
 def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Language -> its captions, then its sentences without pictures."""
-    lines = with_captions({}, train)
+    lines = with_captions({}, train, train.texts)
     for language, sentences in texts.items():
         lines.setdefault(language, []).extend(sentences)
     return lines
@@ -155,23 +155,23 @@ def picture_sources(
 
     The space is fitted to the training pictures the first time, and kept in the run's folder.
     """
-    vision, threads = run.recipe.vision, torch.get_num_threads()
+    vision = run.recipe.vision
     if vision.training == "tuned":
         train_source, dev_source = (
-            AugmentedPictures(
-                pictures, names, backbone.scale, vision.views, device=pick_device(), threads=threads
-            )
+            AugmentedPictures(pictures, names, backbone.scale, vision.views, pick_device())
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source
     names = train.pictures + dev.pictures
-    features = features_of_collection(backbone, pictures, names, vision.views, threads)
+    features = features_of_collection(backbone, pictures, names, vision.views)
     move_onto_first_set(features, names, len(train.pictures))
-    parts = features[:, : len(train.pictures)], features[:, len(train.pictures) :]
-    space = _picture_space(run, backbone, parts[0]).of_views if vision.space == "whitened" else None
+    parts = np.split(features, [len(train.pictures)], axis=1)
+    if vision.space == "whitened":
+        space = _picture_space(run, backbone, parts[0])
+        parts = [space.of_views(part) for part in parts]
     count = 2 if vision.gives_two_views else 1  # whichever objectives an ablation leaves
     train_features, dev_features = (
-        FixedFeatures(part, count=count, average=vision.average_views, space=space) for part in parts
+        FixedFeatures(part, count=count, average=vision.average_views) for part in parts
     )
     return train_features, dev_features
 
@@ -194,6 +194,4 @@ def _picture_space(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> 
     if not run.picture_space_file.is_file():
         fitted = fit_picture_space(backbone, train, recipe.vision, recipe.head.dimension, recipe.seed)
         run.keep_picture_space(fitted)
-    space = run.picture_space()  # as a resumed run reads it
-    assert space is not None, "it was just written"
-    return space
+    return run.picture_space()  # as a resumed run reads it

@@ -82,10 +82,9 @@ class Run:
         except Exception as error:  # tokenizers raises plain Exception
             raise DamagedError(f"{self.tokenizer_file} can't be read: {error}") from None
 
-    def picture_space(self) -> PictureSpace | None:
-        """The run's picture space; None if it has none or has not begun. DamagedError if it can't be read."""
-        file = self.picture_space_file
-        return read_picture_space(file, self.recipe.head.dimension) if file.is_file() else None
+    def picture_space(self) -> PictureSpace:
+        """The picture space of a run that has begun and has one. DamagedError if it can't be read."""
+        return read_picture_space(self.picture_space_file, self.recipe.head.dimension)
 
     def keep_picture_space(self, space: PictureSpace) -> None:
         """Write the run's picture space, which is the same from then on."""

@@ -49,11 +49,9 @@ class CaptionSource:
         """Batches an epoch."""
         return len(self.sampler.batches(0))
 
-    def begin(self, epoch: int) -> list[dict[str, Any]]:
-        """Mine pseudopairs where a round begins with the epoch; returns entries for the log."""
-        if self._rounds and (mined := self._rounds.before(epoch, self._embed)):
-            return [{"epoch": epoch, "pseudopairs": mined}]
-        return []
+    def begin(self, epoch: int) -> dict[str, int]:
+        """Mine pseudopairs where a round begins with the epoch; returns their number by languages."""
+        return self._rounds.before(epoch, self._embed) if self._rounds else {}
 
     def batches(self, epoch: int) -> Iterator[list[Chunk]]:
         """Yield the chunks of each batch; they depend on seed and epoch alone.

@@ -84,8 +84,8 @@ class Loop:
             for epoch in range(done, self.settings.epochs):
                 if self._stalled():
                     break
-                for entry in self.source.begin(epoch):
-                    self.run.log(entry)
+                if mined := self.source.begin(epoch):
+                    self.run.log({"epoch": epoch, "pseudopairs": mined})
                 self.stage = self._stage(epoch)
                 self._epoch(epoch)
                 bar.advance()

@@ -30,7 +30,7 @@ def mine(
     """
     draw = np.random.default_rng(seed)
     centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
-    samples = {language: _sample(rows, draw) for language, rows in centred.items()}
+    samples = {language: rows[draw.permutation(len(rows))[:SAMPLE]] for language, rows in centred.items()}
     candidates = {}
     for first, second in combinations(centred, 2):
         neighbourhoods = [
@@ -52,10 +52,6 @@ def _best_share(
     ends = np.cumsum([len(scores) for _, scores in candidates.values()])
     parts = np.split(is_kept, ends[:-1])
     return {key: pairs[part] for (key, (pairs, _)), part in zip(candidates.items(), parts, strict=True)}
-
-
-def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:
-    return rows[draw.permutation(len(rows))[:SAMPLE]]
 
 
 def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:

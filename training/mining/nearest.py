@@ -1,6 +1,6 @@
 """Finds the nearest of many vectors: among all of them on a GPU, among most of them on a CPU."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import faiss
 import numpy as np
@@ -20,19 +20,6 @@ KMEANS_ROUNDS = 5
 QUERIES = 4096  # compared with all vectors at a time on a GPU
 
 
-class Nearest(Protocol):
-    """Vectors (n, d) to be searched."""
-
-    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
-        """Inner products and rows (m, k) of the nearest k <= n; row 0 at -1 where none is found."""
-
-
-def nearest_of(vectors: Vectors, seed: int) -> Nearest:
-    """Make vectors (n, d) searchable: on a GPU if there is one."""
-    device = pick_device()
-    return Lists(vectors, seed) if device.type == "cpu" else AllVectors(vectors, device)
-
-
 class AllVectors:
     """Finds all of the nearest, by half-precision products with every vector."""
 
@@ -41,6 +28,7 @@ class AllVectors:
         self._half = self._vectors.half().T
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
+        """Inner products and rows (m, k) of the nearest k <= n."""
         products, rows = [], []
         for start in range(0, len(queries), QUERIES):
             block = torch.from_numpy(queries[start : start + QUERIES]).to(self._vectors.device)
@@ -70,6 +58,16 @@ class Lists:
         self._index.add(vectors)
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
+        """Inner products and rows (m, k) of the nearest k <= n; row 0 at -1 where none is found."""
         products, rows = self._index.search(np.ascontiguousarray(queries), k)
         missing = rows < 0
         return np.where(missing, np.float32(-1), products), np.where(missing, 0, rows)
+
+
+Nearest = AllVectors | Lists
+
+
+def nearest_of(vectors: Vectors, seed: int) -> Nearest:
+    """Make vectors (n, d) searchable: on a GPU if there is one."""
+    device = pick_device()
+    return Lists(vectors, seed) if device.type == "cpu" else AllVectors(vectors, device)

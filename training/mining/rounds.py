@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from index.encoder.vectors import unit
 from index.errors import DamagedError
 from index.text.normalisation import words
-from training.data.pairs import Pseudopairs
+from training.data.pairs import Pseudopairs, read_pairs
 from training.data.tokens import tokenize
 from training.mining.contexts import Contexts, translations
 from training.mining.mutual import mine
@@ -61,6 +61,7 @@ class Rounds:
     tokenizer: Tokenizer
     file: Callable[[int], Path]
     _words: dict[str, "Words"] = field(default_factory=dict)
+    _supplied: int | None = None  # the epoch that began with the round whose pairs are supplied
 
     def before(self, epoch: int, embed: Embed) -> dict[str, int]:
         """Supply the pairs that `epoch` trains on, mined where a round begins with it.
@@ -69,8 +70,9 @@ class Rounds:
         the file of the round that goes on is missing.
         """
         begun = last_round(epoch, self.settings)
-        if begun is None or self.pairs.file == (file := self.file(begun)):
+        if begun is None or begun == self._supplied:
             return {}
+        file = self.file(begun)
         if self.settings.counts_words(begun) and not self._words:
             mined = self.settings.mined_with(self.settings.pivots[0], self.pairs.tokens)
             pivots = [pivot for pivot in self.settings.pivots if pivot in self.lines]
@@ -79,7 +81,7 @@ class Rounds:
             named = {code: tokenize(self.tokenizer, known.words.names) for code, known in self._words.items()}
             self.pairs.add_words(named, {code: known.words.rows for code, known in self._words.items()})
         if file.is_file():
-            self.pairs.read(file)
+            self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
             if self.settings.probability is None:
                 self.pairs.pair(_mutual(self.pairs, epoch, embed, self.settings))
@@ -88,6 +90,7 @@ class Rounds:
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
+        self._supplied = begun
         counts = {
             f"{first}-{second}": len(rows) for (first, second), rows in sorted(self.pairs.pairs.items())
         }
@@ -170,14 +173,14 @@ class Round:
         for rows in self.source.rows.values():
             for languages, pairs, probabilities in self._in_text(rows):
                 parts.setdefault(languages, []).append((pairs, probabilities))
-        found = {key: _concatenated(parts[key]) for key in sorted(parts)}
         if self.words:
-            found = {key: _concatenated([pairs, self._of_words(key, *pairs)]) for key, pairs in found.items()}
+            for key, found in parts.items():
+                found.append(self._of_words(key, *_concatenated(found)))
         if self.settings.counts_contexts(self.epoch):
             for key, of_words in self._by_contexts().items():
-                found[key] = _concatenated([found[key], of_words]) if key in found else of_words
-        mined = {key: pairs for key, (pairs, _) in found.items()}
-        return mined, {key: probabilities for key, (_, probabilities) in found.items()}
+                parts.setdefault(key, []).append(of_words)
+        mined = {key: _concatenated(found) for key, found in parts.items()}
+        return {key: pairs for key, (pairs, _) in mined.items()}, {key: p for key, (_, p) in mined.items()}
 
     def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
         """The pairs of each language of a text with the pivots, and their probabilities.
@@ -204,26 +207,20 @@ class Round:
         """The pairs of each of some languages of a text with a pivot."""
         if not others:
             return
+        probability = self.settings.probability
+        assert probability is not None, "the caller chose by it"
         pivot_rows, sentences = self._sentences(pivot, rows.get(pivot), 0)
         pivot_sentences = with_words(sentences)
 
         def of_language(code: str) -> tuple[Pairs, Vectors]:
-            return self._of_language(code, rows[code], pivot_rows, pivot_sentences)
+            own_rows, own = self._sentences(code, rows[code], ARTIFICIAL)
+            pairs, probabilities = probable_pairs(own, pivot_sentences, NEIGHBOURS)
+            is_kept = probabilities >= probability
+            first, second = pairs[is_kept].T
+            return np.stack([own_rows[first], pivot_rows[second]], axis=1), probabilities[is_kept]
 
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
             yield from zip(others, pool.map(of_language, others), strict=True)
-
-    def _of_language(
-        self, language: str, rows: range, pivot_rows: Pairs, pivot_sentences: Sentences
-    ) -> tuple[Pairs, Vectors]:
-        """The pairs of a language's sentences with those of a pivot."""
-        probability = self.settings.probability
-        assert probability is not None, "the caller chose by it"
-        own_rows, own = self._sentences(language, rows, ARTIFICIAL)
-        pairs, probabilities = probable_pairs(own, pivot_sentences, NEIGHBOURS)
-        is_kept = probabilities >= probability
-        first, second = pairs[is_kept].T
-        return np.stack([own_rows[first], pivot_rows[second]], axis=1), probabilities[is_kept]
 
     def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Sentences]:
         """Embed sentences of a language, and artificial ones: `share` of their number, of a pivot none.

@@ -60,8 +60,8 @@ class Vocabulary:
         kept = frequent(sentences)
         number = {name: place for place, name in enumerate(kept)}
         rows = [np.asarray([number.get(w, len(kept)) for w in words], np.int64) for words in sentences]
-        rarity = np.log(np.maximum(1, len(sentences) / np.asarray([*kept.values(), 1][: len(kept)] or [1])))
-        return cls(list(kept), rows, rarity[: len(kept)])
+        counts = np.fromiter(kept.values(), np.float64, len(kept))
+        return cls(list(kept), rows, np.log(np.maximum(1, len(sentences) / counts)))
 
     def bags(self, rows: Sequence[Numbers]) -> "Bags":
         """Bags of sentences, given the number of each word; rare words have the last."""

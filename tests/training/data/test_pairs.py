@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from index.errors import DamagedError
-from training.data.pairs import PairSupplier, Pseudopairs
+from training.data.pairs import PairSupplier, Pseudopairs, read_pairs
 from training.data.tokens import Texts
 
 CPU = torch.device("cpu")
@@ -123,7 +123,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "pairs.safetensors"
     file.write_bytes(b"no tensors")
     with pytest.raises(DamagedError, match=r"pairs\.safetensors can't be read"):
-        source().read(file)
+        read_pairs(file)
 
 
 def weighted(seed: int = 0) -> Pseudopairs:
@@ -146,7 +146,7 @@ def test_weights_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "pairs.safetensors"
     weighted().write(file)
     again = Pseudopairs(TOKENS, 0)
-    again.read(file)
+    again.pair(*read_pairs(file))
     assert list(again.pairs) == list(source().pairs)
     assert list(again.weights) == [("de", "en")]
     assert drawn(again, 8, 1) == drawn(weighted(), 8, 1)

@@ -43,7 +43,7 @@ def test_drawn_views_are_different_views_of_the_picture(count: int) -> None:
 def augmented(data: Path) -> AugmentedPictures:
     archive = PictureArchive(data / "photos" / "images.tar", 32)
     names = tuple(f"synthetic_{number:05d}.jpg" for number in range(20))
-    return AugmentedPictures(archive, names, PixelScale(), 2, device=torch.device("cpu"), threads=2)
+    return AugmentedPictures(archive, names, PixelScale(), 2, torch.device("cpu"))
 
 
 def test_augmented_pictures_are_drawn_again_for_each_view(augmented: AugmentedPictures) -> None:

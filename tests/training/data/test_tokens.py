@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Tokenizer
 
 from training.data.settings import TokenizerSettings
 from training.data.tokens import (
@@ -15,7 +15,6 @@ from training.data.tokens import (
     UNKNOWN_ID,
     balanced,
     by_length,
-    completed,
     pad,
     tokenize,
     train_tokenizer,
@@ -93,14 +92,6 @@ def test_vowel_points_are_not_read() -> None:
     for pointed, plain in (("מֵעַל", "מעל"), ("سَيّارَة", "سيارة"), ("عـــين", "عين")):
         assert BAG.normalizer.normalize_str(pointed) == plain
     assert BAG.normalizer.normalize_str("हिन्दी ไทย é") == "हिन्दी ไทย é"
-
-
-def test_a_tokenizer_of_before_gets_what_its_normalisation_lacks_once() -> None:
-    before = Tokenizer.from_str(BAG.to_str())
-    before.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
-    after = completed(before)
-    assert after.to_str() == BAG.to_str()
-    assert completed(after).to_str() == BAG.to_str()
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])

@@ -31,7 +31,7 @@ def known(
     backbone: Backbone, archive: PictureArchive, cache: Path, decoded: list[str]
 ) -> NDArray[np.float32]:
     """Two views of NAMES, which the cache knows."""
-    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    found = features_of_views(backbone, archive, NAMES, 2)
     decoded.clear()
     return found
 
@@ -46,7 +46,7 @@ def test_they_are_torchs_forward_pass_of_each_view(
 ) -> None:
     """Through real ONNX Runtime; and nothing but our own progress is said on the way."""
     monkeypatch.setattr(features, "FEW_PIXELS", 0)
-    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    found = features_of_views(backbone, archive, NAMES, 2)
     out, err = capfd.readouterr()
     assert out == ""
     assert [line.split()[:2] for line in err.splitlines()] == [["picture", "features"]]
@@ -62,9 +62,9 @@ def test_they_are_torchs_forward_pass_of_each_view(
 def test_a_second_call_computes_nothing(
     known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, decoded: list[str]
 ) -> None:
-    assert np.array_equal(features_of_views(backbone, archive, NAMES, 2, 1), known)
+    assert np.array_equal(features_of_views(backbone, archive, NAMES, 2), known)
     some = [NAMES[4], NAMES[1], NAMES[4]]
-    assert np.array_equal(features_of_views(backbone, archive, some, 2, 1), known[:, [4, 1, 4]])
+    assert np.array_equal(features_of_views(backbone, archive, some, 2), known[:, [4, 1, 4]])
     assert decoded == []
 
 
@@ -72,11 +72,11 @@ def test_only_new_pictures_are_computed(
     known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, decoded: list[str]
 ) -> None:
     new = "synthetic_00020.jpg"
-    found = features_of_views(backbone, archive, [NAMES[3], new, NAMES[0]], 2, 1)
+    found = features_of_views(backbone, archive, [NAMES[3], new, NAMES[0]], 2)
     assert set(decoded) == {new}
     assert np.array_equal(found[:, [0, 2]], known[:, [3, 0]])
     decoded.clear()
-    again = features_of_views(backbone, archive, [new, *NAMES], 2, 1)
+    again = features_of_views(backbone, archive, [new, *NAMES], 2)
     assert decoded == []
     assert np.array_equal(again[:, 0], found[:, 1])
     assert np.array_equal(again[:, 1:], known)
@@ -89,13 +89,13 @@ def test_what_they_depend_on_is_in_the_name_of_the_cache(
     changed = load_backbone("weights/tiny", data).eval()
     with torch.no_grad():
         next(changed.parameters()).add_(0.1)
-    found = features_of_views(changed, archive, NAMES[:2], 2, 1)
+    found = features_of_views(changed, archive, NAMES[:2], 2)
     assert not np.allclose(found, known[:, :2], atol=1e-3)
     plain = load_backbone("weights/tiny", data).eval()
-    features_of_views(plain, PictureArchive(archive.file, 24), NAMES[:2], 2, 1)
-    features_of_views(plain, archive, NAMES[:2], 1, 1)
+    features_of_views(plain, PictureArchive(archive.file, 24), NAMES[:2], 2)
+    features_of_views(plain, archive, NAMES[:2], 1)
     scaled = Backbone(plain.model, PixelScale((0.1,) * 3, (0.3,) * 3)).eval()
-    others = features_of_views(scaled, archive, NAMES[:2], 2, 1)
+    others = features_of_views(scaled, archive, NAMES[:2], 2)
     assert not np.allclose(others, known[:, :2], atol=1e-3)
     assert len(list(cache.rglob("*.safetensors"))) == 5
 
@@ -106,7 +106,7 @@ def test_a_damaged_cache_is_computed_again(
 ) -> None:
     (file,) = cache.rglob("*.safetensors")
     file.write_bytes(damage)
-    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    found = features_of_views(backbone, archive, NAMES, 2)
     assert np.array_equal(found, known)
     assert file.stat().st_size > 1000
 
@@ -115,4 +115,4 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
     backbone: Backbone, archive: PictureArchive, cache: Path
 ) -> None:
     cache.write_text("a file where the folder should be")
-    assert features_of_views(backbone, archive, NAMES[:2], 1, 1).shape == (1, 2, 64)
+    assert features_of_views(backbone, archive, NAMES[:2], 1).shape == (1, 2, 64)

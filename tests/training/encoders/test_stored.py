@@ -102,9 +102,7 @@ def test_it_keeps_the_picture_space_of_the_bundle(data: Path, bag_bundle: Bundle
     anew, fitted = begun(data, tmp_path / "anew", *others)
     run, prepared = begun(data, tmp_path / "on", *others, start_at(bag_bundle))
     kept, start, other = run.picture_space(), PictureSpace.open(bag_bundle), anew.picture_space()
-    assert kept is not None
     assert start is not None
-    assert other is not None
     np.testing.assert_array_equal(kept.projection, start.projection)
     assert not np.allclose(kept.projection, other.projection, atol=1e-2)
     captions = prepared.data.captions.captions

@@ -63,7 +63,7 @@ def test_pictures_lie_as_they_lay_in_training(
         tar.extractall(tmp_path, filter="data")
     files = [name.removeprefix(f"{PHOTO_SET}/") for name in names]
     vectors = own_pictures(open_space(drawn), PictureFolder(tmp_path, SIZE), files, str(data / BACKBONE))
-    features = features_of_views(backbone, archive, names, 2, 1)
+    features = features_of_views(backbone, archive, names, 2)
     mean, projection = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)
     alone = unit(unit((features - mean) @ projection).mean(axis=0))
     apart = np.corrcoef((vectors @ vectors.T).ravel(), (alone @ alone.T).ravel())[0, 1]

@@ -10,7 +10,7 @@ from training.export.vocabulary import MOST_WORDS, write_word_lists
 def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:
     texts = [("en", "The dog, the dog!"), ("en", "A DOG runs"), ("de", "dog dog"), ("zh", "狗狗。狗和狗")]
     captions = tuple(Caption(0, language, text) for language, text in texts)
-    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, ("en", "de", "zh"), tmp_path)
+    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, ("en", "de", "zh"), tmp_path, {})
     assert listed(tmp_path, "en").counts == {"dog": 3}
     assert listed(tmp_path, "de").counts == {}
     assert {file.name for file in (tmp_path / "words").iterdir()} == {"en.tsv.gz", "de.tsv.gz", "zh.tsv.gz"}
@@ -21,7 +21,7 @@ def test_words_quoted_from_another_language_are_not_listed(tmp_path: Path) -> No
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, count in ((few, 40), (many, 100)):
         folder.mkdir()
-        write_word_lists(data, {"de": ["junge hotel"] * count}, ("en", "de"), folder)
+        write_word_lists(data, {"de": ["junge hotel"] * count}, ("en", "de"), folder, {})
     assert list(listed(few, "de").counts.items()) == [("hotel", 40), ("junge", 40), ("boy", 3)]
     assert list(listed(many, "de").counts.items()) == [("hotel", 100), ("junge", 100)]
     assert list(listed(many, "en").counts.items()) == [("boy", 40), ("hotel", 40)]
@@ -29,7 +29,7 @@ def test_words_quoted_from_another_language_are_not_listed(tmp_path: Path) -> No
 
 def test_a_list_ends_with_the_most_frequent_words(tmp_path: Path) -> None:
     told = " ".join(f"{''.join(word)} " * 3 for word in product("abcdefghijklmnopqrs", repeat=3))
-    write_word_lists(CaptionedPictures(("a.jpg",), (Caption(0, "en", told),)), {}, ("en",), tmp_path)
+    write_word_lists(CaptionedPictures(("a.jpg",), (Caption(0, "en", told),)), {}, ("en",), tmp_path, {})
     assert len(listed(tmp_path, "en").counts) == MOST_WORDS
 
 
@@ -46,7 +46,7 @@ def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) ->
     drawn = (*(f"pictograms/{name}" for name in artists), "photos/a.jpg", "photos/b.jpg")
     told = ("dog", "dog", "dog", "dog wolf", "dog wolf", "dog wolf")
     captions = tuple(Caption(row, "en", text) for row, text in enumerate(told))
-    write_word_lists(CaptionedPictures(drawn, captions), {}, ("en",), tmp_path)
+    write_word_lists(CaptionedPictures(drawn, captions), {}, ("en",), tmp_path, {})
     assert listed(tmp_path, "en").counts == {"dog": 4, "wolf": 3}
 
 

@@ -62,8 +62,7 @@ def test_the_fixed_space_is_fitted_on_training_pictures_alone(
         source, _ = picture_sources(run, archive, backbone, train, CaptionedPictures(others, ()))
         shown.append(source.plain(rows))
         space = run.picture_space()
-        assert space is not None
-        features = features_of_collection(backbone, archive, train.pictures, 2, 1)
+        features = features_of_collection(backbone, archive, train.pictures, 2)
         views = unit((features - space.mean) @ space.projection)
         # Each view on the unit sphere, then their mean.
         assert np.allclose(shown[-1].numpy(), views.mean(axis=0), atol=1e-5)

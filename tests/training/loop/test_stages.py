@@ -36,8 +36,6 @@ def test_each_stage_is_a_run_that_goes_on_from_the_one_before(data: Path, tmp_pa
     tables = [load_file(stage.best_file)[TABLE] for stage in stages]
     np.testing.assert_allclose(tables[2][: sizes[0]], tables[1], atol=1e-5, err_msg="at hardly any rate")
     spaces = [stage.picture_space() for stage in stages]
-    assert spaces[0] is not None
-    assert spaces[2] is not None
     np.testing.assert_array_equal(spaces[0].projection, spaces[2].projection)
     assert prepare(run, data).model.text.tokens.num_embeddings == sizes[2]
 
