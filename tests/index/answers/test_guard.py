@@ -154,6 +154,24 @@ def test_what_means_the_same_gets_the_approved_sentence(
     assert first.confidence >= MIN_CONFIDENCE
 
 
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("das ventil nicht oeffnen", "Do not open the valve."),
+        ("Die Ruhezeit dauert bis Sonnenuntergang", "Quiet hours are until sunset."),
+        ("Sie duerfen dem Kind Milch geben", "You may give the child milk."),
+        ("Druecken Sie den Knopf zweimal, danke.", "Press the button twice."),
+        ("Guten Tag, hat Ihr Kind Fieber?", "Does your child have a fever?"),
+    ],
+)
+def test_what_is_typed_as_people_type_it_gets_the_approved_sentence(
+    translators: Sequence[Translator], question: str, phrase: str
+) -> None:
+    (first,) = translators[0].sentences([question], "de", "en")[0]
+    assert first.text == phrase
+    assert first.match in ("memory", "paraphrase")
+
+
 def test_what_has_nothing_to_do_with_it_gets_no_answer(translators: Sequence[Translator]) -> None:
     for translator in translators:
         (answers,) = translator.sentences(["The quarterly figures were published."], "en", "de", 3)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.contrasts import contrasts
 from index.text.normalisation import clean
 from index.text.spelling import marks, respelled, spellings, typed_forms
 
@@ -47,34 +46,3 @@ def test_nothing_else_of_a_text_changes(text: str, code: str) -> None:
     assert respelled(text, code, spellings(["žluťoučký"], code).get).lower().replace(
         "žluťoučký", "zlutoucky"
     ) == text.lower().replace("žluťoučký", "zlutoucky")
-
-
-@pytest.mark.parametrize(
-    ("code", "typed", "meant"),
-    [
-        ("es", "¿Que idioma habla usted?", "¿Qué idioma habla usted?"),
-        ("pt", "O interprete ainda nao chegou.", "O intérprete ainda não chegou."),
-        ("cs", "Tlumocnik je na ceste.", "Tlumočník je na cestě."),
-        ("tr", "Yavas konusacagim.", "Yavaş konuşacağım."),
-        ("de", "Sie muessen nicht lange warten.", "Sie müssen nicht lange warten."),
-        ("ar", "هل تتحدث الانجليزيه قليلا؟", "هل تتحدث الإنجليزية قليلا؟"),
-    ],
-)
-def test_what_is_typed_without_marks_is_no_contrast(code: str, typed: str, meant: str) -> None:
-    assert contrasts(typed, code, meant, code) == contrasts(meant, code, typed, code) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "question", "answer"),
-    [
-        ("es", "Tomo la pastilla.", "Tomó la pastilla."),
-        ("es", "Tome la pastilla.", "Tomé la pastilla."),
-        ("pt", "Nao estou gravida.", "Estou grávida."),
-        ("pt", "Minha avó está doente.", "Meu avô está doente."),
-        ("tr", "Hamile degilim.", "Hamileyim."),
-        ("ar", "انا لست حامل.", "أنا حامل."),
-    ],
-)
-def test_marks_that_make_another_word_are_a_contrast(code: str, question: str, answer: str) -> None:
-    assert contrasts(question, code, answer, code)
-    assert contrasts(answer, code, question, code)
