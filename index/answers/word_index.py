@@ -112,15 +112,22 @@ class WordIndex:
         return len(self._words)
 
     def respelled(self, text: str) -> str:
-        """A text that was typed without any marks with those that words of this index have."""
+        """A text that was typed without any marks with those that words have in this index.
+
+        Where it has no words, in what the encoder has read. A word that is known as it is stays so.
+        """
         if marks(text):
             return text
-        return respelled(text, self.language, lambda word: word not in self._rows and self._typed.get(word))
+
+        def spelled(word: str) -> str | None:
+            return None if word in self._rows or word in self.learned else self._typed.get(word)
+
+        return respelled(text, self.language, spelled)
 
     @cached_property
     def _typed(self) -> Mapping[str, str]:
         """What is typed for words without their marks -> the most frequent of these."""
-        return spellings(self._words, self.language)
+        return spellings(self._rows or self.learned, self.language)
 
     @cached_property
     def learned(self) -> Mapping[str, int]:

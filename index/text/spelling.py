@@ -6,7 +6,6 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 from index.text.normalisation import CharacterTable
 
@@ -42,7 +41,7 @@ def spellings(words: Iterable[str], language: str) -> dict[str, str]:
     return found
 
 
-def respelled(text: str, language: str, spelled: Callable[[str], str | Literal[False] | None]) -> str:
+def respelled(text: str, language: str, spelled: Callable[[str], str | None]) -> str:
     """A text in which each word that is typed without some of its marks has them.
 
     `spelled`: the word that may be meant by a lower-cased word, if there is one.
