@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 
 from index.answers.translator import Translator
+from index.languages import has_spaces
 from index.text.normalisation import clean
 
 PHRASES = Path(__file__).parents[1] / "corpora" / "phrases" / "phrases.tsv"
@@ -33,6 +34,20 @@ GREETINGS = {
     "uk": ("Вітаю, ", " Дякую."),
     "hi": ("नमस्ते, ", " धन्यवाद।"),
 }
+PLEASE = {
+    "en": ", please",
+    "de": ", bitte",
+    "pt": ", por favor",
+    "zh": "，谢谢",
+    "ar": " من فضلك",
+    "tr": " lütfen",
+    "fr": ", s'il vous plaît",
+    "cs": ", prosím",
+    "es": ", por favor",
+    "uk": ", будь ласка",
+    "hi": " कृपया",
+}
+LETTERS = 6  # of a word in which two change places
 SHORTENED = {
     r"\b(What|Where|Who|How) is\b": r"\1's",
     r"\b(is|are|do|does|have|has|must) not\b": r"\1n't",
@@ -67,14 +82,50 @@ def by_keyboard(text: str, language: str) -> str:
     return text.translate(ARABIC) if language == "ar" else text
 
 
+def with_please(text: str, language: str) -> str:
+    """With "please" at its end."""
+    said = text.rstrip(" .!?؟。？！।")
+    return said + PLEASE[language] + text[len(said) :]
+
+
+def in_capitals(text: str, language: str) -> str:
+    """Of Turkish, i has a dot of its own."""
+    return (text.replace("i", "İ") if language == "tr" else text).upper()
+
+
+def with_a_mistake(text: str, language: str) -> str:
+    """Two letters in the middle of the first long word change places."""
+    if not has_spaces(language):
+        return text
+
+    def mistyped(match: re.Match[str]) -> str:
+        word = match.group()
+        middle = len(word) // 2
+        return word[: middle - 1] + word[middle] + word[middle - 1] + word[middle + 1 :]
+
+    return re.sub(rf"[^\W\d_]{{{LETTERS},}}", mistyped, text, count=1)
+
+
+def in_figures(text: str, language: str) -> str:
+    """In English, with figures for numbers that are no articles."""
+    numbers = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    for value, number in enumerate(numbers, 2) if language == "en" else ():
+        text = re.sub(rf"\b{number}\b", str(value), text)
+    return text
+
+
 WRITTEN: dict[str, Callable[[str, str], str]] = {
     "as it is": lambda text, _: text,
     "lower case": lambda text, _: text.lower(),
+    "capitals": in_capitals,
     "without punctuation": lambda text, _: clean(text.translate(NO_MARKS)),
     "without accents": without_accents,
     "by another keyboard": by_keyboard,
     "shortened": shortened,
     "after a greeting": lambda text, code: GREETINGS[code][0] + text[0].lower() + text[1:],
+    "with please": with_please,
+    "with a mistake": with_a_mistake,
+    "in figures": in_figures,
     "with thanks": lambda text, code: text + GREETINGS[code][1],
 }
 

@@ -17,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from index.answers.candidates import Candidates
 from index.answers.evidence import Asked
 from index.answers.guard import contrasting
+from index.answers.sentence_features import number_codes
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
@@ -73,8 +74,11 @@ class Comparison:
         self._skeleton = skeleton(text)
         self._folded = _fold(self._skeleton)
 
-    def with_text(self, other: str) -> Likeness | None:
-        """Compare with another cleaned text; None if the similarity is below MIN_SIMILARITY."""
+    def with_text(self, other: str, *, same_numbers: bool = False) -> Likeness | None:
+        """Compare with another cleaned text; None if the similarity is below MIN_SIMILARITY.
+
+        `same_numbers`: those that one has in figures are words in the other.
+        """
         if other == self.text:
             return Likeness(1.0)
         other_skeleton = skeleton(other)
@@ -83,7 +87,11 @@ class Comparison:
         similarity = Levenshtein.normalized_similarity(*pair, score_cutoff=MIN_SIMILARITY)
         if similarity < MIN_SIMILARITY:
             return None
-        penalties = tuple(self._penalties(other, other_skeleton))
+        penalties = tuple(
+            penalty
+            for penalty in self._penalties(other, other_skeleton)
+            if not (same_numbers and penalty == "numbers")
+        )
         similarity = min(similarity - sum(MATCH_PENALTIES[name] for name in penalties), MAX_INEXACT)
         return Likeness(similarity, penalties) if similarity >= MIN_SIMILARITY else None
 
@@ -132,14 +140,18 @@ def _remembered(
     alike_alone: bool,
 ) -> Remembered | None:
     comparison, found = Comparison(asked.texts[question]), list[Remembered]()
+    figures = _figures(asked.texts[question])
+    numbers = number_codes(asked.bare[question], asked.words[question], asked.language)
     for place in places:
         row, chance = int(table["row"][place]), float(table["chance"][place])
-        likeness = comparison.with_text(memory.text(row))
+        same_numbers = bool(numbers) and numbers == memory.features.numbers_of(row)
+        likeness = comparison.with_text(memory.text(row), same_numbers=same_numbers)
         if likeness or (chance >= LEAST_CHANCE and not alike_alone):
             strength = chance
             if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
                 # Other figures are put into the answer, other words for numbers are not.
-                in_words = bool(table["contradicts"][place]) and "numbers" not in likeness.penalties
+                in_figures = "numbers" in likeness.penalties and figures == _figures(memory.text(row))
+                in_words = bool(table["contradicts"][place]) and not in_figures
                 strength = chance if in_words and not alike_alone else likeness.similarity
             found.append(Remembered(row, [], strength, likeness))
     otherwise = None
@@ -153,6 +165,11 @@ def _remembered(
                 return chosen
             otherwise = otherwise or chosen
     return otherwise
+
+
+def _figures(text: str) -> int:
+    """How many numbers of a text are in figures."""
+    return len(_of_kind(placeables(text), "numbers"))
 
 
 def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:

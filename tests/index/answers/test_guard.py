@@ -25,6 +25,7 @@ PHRASES = {
     "Give the baby some tea with honey.": "Geben Sie dem Baby etwas Tee mit Honig.",
     "I am at home.": "Ich bin zu Hause.",
     "Fire!": "Feuer!",
+    "Please wait here for ten minutes.": "Bitte warten Sie hier zehn Minuten.",
     "Does your child have a fever?": "Hat Ihr Kind Fieber?",
 }
 OPPOSITES = {
@@ -34,6 +35,7 @@ OPPOSITES = {
     "Take one tablet after meals.": "Take one tablet before meals.",
     "Open the valve.": "Do not open the valve.",
     "Take two tablets before meals.": "Take one tablet before meals.",
+    "Please wait here for 20 minutes.": "Please wait here for ten minutes.",
     "Your child has a fever.": "Does your child have a fever?",
     "your child has a fever": "Does your child have a fever?",
 }
@@ -138,6 +140,7 @@ def test_words_of_an_aligned_sentence_are_marked_where_the_answer_has_them_whole
         ("Take one tablet before each meal.", "Take one tablet before meals."),
         ("You can give the child milk.", "You may give the child milk."),
         ("Please press the button twice.", "Press the button twice."),
+        ("Please wait here for 10 minutes.", "Please wait here for ten minutes."),
         ("does your child have fever", "Does your child have a fever?"),
     ],
 )
