@@ -18,7 +18,7 @@ import click
 
 from index.answers.translator import Translator
 from index.languages import has_spaces
-from index.text.normalisation import clean
+from index.text.normalisation import clean, lowered
 
 PHRASES = Path(__file__).parents[1] / "corpora" / "phrases" / "phrases.tsv"
 GREETINGS = {
@@ -116,13 +116,13 @@ def in_figures(text: str, language: str) -> str:
 
 WRITTEN: dict[str, Callable[[str, str], str]] = {
     "as it is": lambda text, _: text,
-    "lower case": lambda text, _: text.lower(),
+    "lower case": lowered,
     "capitals": in_capitals,
     "without punctuation": lambda text, _: clean(text.translate(NO_MARKS)),
     "without accents": without_accents,
     "by another keyboard": by_keyboard,
     "shortened": shortened,
-    "after a greeting": lambda text, code: GREETINGS[code][0] + text[0].lower() + text[1:],
+    "after a greeting": lambda text, code: GREETINGS[code][0] + lowered(text[0], code) + text[1:],
     "with please": with_please,
     "with a mistake": with_a_mistake,
     "in figures": in_figures,

@@ -30,7 +30,7 @@ from index.answers.candidates import Candidates, gaps, nearest, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.encoder.vectors import Vectors
-from index.text.normalisation import words_of
+from index.text.normalisation import lowered, words_of
 from index.text.number_words import contradict
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
@@ -291,13 +291,10 @@ def _unexpressed(
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
     """Lower-cased words of a text, each once, spelled as in the text."""
-    lowered, spelled = text.lower(), []
-    places: Sequence[int] = range(len(text))
-    if len(lowered) > len(text):  # "İ" becomes two: of each character, the place of the one that it was
-        places = [place for place, character in enumerate(text) for _ in character.lower()]
+    in_lower_case, spelled = lowered(text), []
     for word in dict.fromkeys(words):
-        begin = lowered.find(word)
-        spelled.append(text[places[begin] : places[begin + len(word) - 1] + 1] if begin >= 0 else word)
+        begin = in_lower_case.find(word)
+        spelled.append(text[begin : begin + len(word)] if begin >= 0 else word)
     return tuple(spelled)
 
 

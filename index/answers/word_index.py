@@ -18,7 +18,7 @@ from index.encoder.vectors import Vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.contrasts.meanings import Meanings
-from index.text.normalisation import clean
+from index.text.normalisation import clean, lowered
 from index.text.spelling import marks, respelled, spellings
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
@@ -248,4 +248,4 @@ class WordIndex:
 
 def fold(word: str) -> str:
     """Clean and lower-case a word, as vocabularies store it."""
-    return clean(word).lower()
+    return lowered(clean(word))

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 # Languages with clitics that are joined to the next word: "l'homme" is two words.
 ELIDING_LANGUAGES = frozenset({"ca", "fr", "it"})
+# Languages with a dotless i, whose capital is I.
+DOTLESS_LANGUAGES = frozenset({"az", "crh", "tr"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
@@ -93,17 +95,23 @@ def as_encoded(text: str) -> str:
     return f"{text} ?" if asks and text else text
 
 
+def lowered(text: str, language: str = "") -> str:
+    """A text in lower case, as long as it is: İ becomes i, and I in languages that have it becomes ı."""
+    text = text.replace("İ", "i")
+    return (text.replace("I", "ı") if language in DOTLESS_LANGUAGES else text).lower()
+
+
 def words(text: str, language: str) -> list[str]:
     """The lower-cased words of a sentence in order, punctuation and symbols dropped.
 
     Boundaries are ICU's (UAX #29; dictionaries for Chinese, Japanese, Thai, Lao, Khmer, Burmese).
     """
     if (alone := text.rstrip(END_PUNCTUATION)).isalpha() and alone.isascii():
-        return [alone.lower()]
+        return [lowered(alone, language)]
     # Imported here: ICU's data is 40 MB on disk.
     from icu4py.breakers import WordBreaker
 
-    segments = WordBreaker(clean(text).lower().translate(APOSTROPHES), language)
+    segments = WordBreaker(lowered(clean(text), language).translate(APOSTROPHES), language)
     parts = [str(segment) for segment in segments]
     return [word for segment in parts if _is_word(segment) for word in _split(segment, language)]
 

@@ -20,8 +20,6 @@ SPELLING_RULES = (
     "cardinal-alternate2",
 )
 
-LOWER_CASED_DOT = "\u0307"  # that Python's lower() leaves of a Turkish İ
-
 Number = int | str  # the value; a number such as 12:30 as it is written
 
 
@@ -29,7 +27,6 @@ def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[N
     """Count the numbers of a text, given with its lower-cased words in order."""
     counts: Counter[Number] = Counter(map(_value, numbers(text)))
     values, lengths = _spelled_out(language)
-    text_words = [word.replace(LOWER_CASED_DOT, "") for word in text_words]
     start = 0
     while start < len(text_words):
         longest = lengths.get(text_words[start])
@@ -47,9 +44,7 @@ def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[N
 def may_have_number(text_words: Sequence[str], language: str) -> bool:
     """Whether any of some lower-cased words is, or begins, a number in words."""
     starts = _spelled_out(language)[1].keys()
-    return not starts.isdisjoint(text_words) or any(
-        word.replace(LOWER_CASED_DOT, "") in starts for word in text_words if LOWER_CASED_DOT in word
-    )
+    return not starts.isdisjoint(text_words)
 
 
 def contradict(some: Counter[int], others: Counter[int]) -> bool:

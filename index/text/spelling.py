@@ -42,18 +42,15 @@ def spellings(words: Iterable[str], language: str) -> dict[str, str]:
 
 
 def respelled(text: str, language: str, spelled: Callable[[str], str | None]) -> str:
-    """A text in which each word that is typed without some of its marks has them.
+    """A text in which each word that is typed without some of its marks has them, in lower case.
 
     `spelled`: the word that may be meant by a lower-cased word, if there is one.
     """
 
     def as_spelled(match: re.Match[str]) -> str:
-        word = match.group()
-        lowered = word.lower()
-        found = spelled(lowered) or next(filter(None, map(spelled, typed_forms(lowered, language))), None)
-        if not found or marks(found) <= marks(lowered):
-            return word
-        return found.capitalize() if word[0].isupper() else found
+        typed = match.group().lower()
+        found = spelled(typed) or next(filter(None, map(spelled, typed_forms(typed, language))), None)
+        return found if found and marks(found) > marks(typed) else match.group()
 
     return WORD.sub(as_spelled, text)
 

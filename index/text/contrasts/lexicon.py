@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from index.languages import has_spaces
-from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean
+from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean, lowered
 
 NEGATION, DUTY, ASKED = "negation", "duty", "asked"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
@@ -41,7 +41,6 @@ QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
-TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
 
 Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words that say it
 
@@ -138,8 +137,7 @@ def _begun_by(begin: str, language: str) -> frozenset[str]:
 
 def _clauses(text: str, language: str) -> list[str]:
     """The clauses of a text, lower-cased, their words between single spaces; spaces at both ends."""
-    text = clean(text).replace("’", "'")
-    text = text.translate(TURKISH_I).lower() if language == "tr" else text.lower()
+    text = lowered(clean(text), language).replace("’", "'")
     if language in ELIDING_LANGUAGES:
         text = text.replace("'", "' ")
     clauses = [list(filter(None, map(_bare, clause.split()))) for clause in CLAUSE_ENDS.split(text)]

@@ -130,6 +130,6 @@ def test_a_word_that_the_index_does_not_know_is_compared_by_its_tokens(
 
 
 def test_words_are_spelled_as_in_the_text() -> None:
-    """Also after a letter that is two when lower-cased."""
-    assert as_written(["i̇nanamıyorum", "buna"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
+    """Also after a letter that Python lower-cases to two."""
+    assert as_written(["inanamıyorum", "buna"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
     assert as_written(["elsewhere"], "Here.") == ("elsewhere",)

@@ -139,7 +139,7 @@ def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values:
 
 
 @pytest.mark.parametrize(
-    ("word", "folded"), [("Hund", "hund"), ("  ÁGUA ", "água"), ("İ", "i̇"), ("e\u0301", "é")]
+    ("word", "folded"), [("Hund", "hund"), ("  ÁGUA ", "água"), ("İ", "i"), ("e\u0301", "é")]
 )
 def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.normalisation import as_encoded, bare, clean, words
+from index.text.normalisation import as_encoded, bare, clean, lowered, words
 
 
 @pytest.mark.parametrize(
@@ -120,3 +120,13 @@ def test_words_hold_a_letter_or_digit_and_no_space(text: str, language: str) -> 
 @given(st.text("aBz.,!?'-é7", max_size=6), st.sampled_from(["en", "fr", "it", "zh", "th"]))
 def test_a_piece_has_the_words_that_it_has_in_a_sentence(piece: str, language: str) -> None:
     assert words(piece, language) == words(f"\N{DOG} {piece}", language)
+
+
+@given(st.text())
+def test_lower_case_is_as_long(text: str) -> None:
+    assert len(lowered(text)) == len(lowered(text, "tr")) == len(text)
+
+
+def test_an_i_keeps_its_dot_or_has_none() -> None:
+    assert words("IŞIĞA BAKIN, İKİ", "tr") == ["ışığa", "bakın", "iki"]
+    assert words("İstanbul IS", "en") == ["istanbul", "is"]
