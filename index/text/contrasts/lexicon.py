@@ -7,7 +7,7 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 `either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
 ("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
-`greeting` what people begin with before they say what they want ("hello", "excuse me"),
+`greeting` what people begin with before they say what they want ("hello", "sorry,"),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
 that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
 sentence matters. `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en":
@@ -81,7 +81,7 @@ def known_languages() -> frozenset[str]:
 
 
 def ungreeted(text: str, language: str) -> str:
-    """A text without the greeting before what it says."""
+    """A text without the greeting before what it says in the same sentence."""
     greeting = lexicon_of(language).greeting.match(text)
     return text[greeting.end() :] if greeting else text
 
@@ -161,7 +161,7 @@ def lexicon_of(language: str) -> Lexicon:
     function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
     same = [re.compile(_any_of(synonyms.split())) for synonyms in axes.pop(SAME, ())]
     greetings = _any_of(axes.pop(GREETING, [NOTHING]))
-    greeting = re.compile(rf"(?:{greetings})(?!\w)\W*(?=\w)", re.IGNORECASE)
+    greeting = re.compile(rf"(?:{greetings})(?!\w)[\s,،，]*(?=[\w¿])", re.IGNORECASE)
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
     polite_forms = [
         (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
