@@ -507,7 +507,7 @@ class Translator:
         if target not in self._sources:
             return [()] * len(words)
         asked, index = (self._taught.get(code) or self.word_indexes[code] for code in (source, target))
-        folded = [fold(word) for word in words]
+        folded = [asked.respelled(fold(word)) for word in words]
         rows = asked.rows_of(folded)
         if self.pictograms is not None and self._pictured & {source, target}:
             table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))

@@ -145,6 +145,15 @@ def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded
 
 
+def test_marks_that_were_not_typed_are_those_of_words_that_are_known(open_encoder: TextEncoder) -> None:
+    words = WordIndex("tr", open_encoder, vocabulary=["güneş", "kar"], counts=[1, 1])
+    assert words.respelled("Gunes, kar") == "güneş, kar"
+    assert words.respelled("Güneş gunes") == "Güneş gunes", "whoever types marks means those"
+    assert WordIndex("pl", open_encoder).respelled("slonce") == "słońce", "which the encoder has read"
+    german = WordIndex("de", open_encoder, vocabulary=["schön", "tür"], counts=[1, 1])
+    assert german.respelled("schon tuer") == "schon tür", "a word that is known stays"
+
+
 def test_words_mean_the_same_by_the_encoder_or_are_misspelled(open_encoder: TextEncoder) -> None:
     known = ["photo", "picture", "movie", "film", "arm", "shoulder", "milk", "honey", "sunset", "midnight"]
     words = WordIndex("en", open_encoder, vocabulary=known, counts=[1] * len(known))
