@@ -169,12 +169,12 @@ def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
 def _filled(document: Document, pair: Pair, contents: dict[str, str], filling: Filling) -> Iterator[Edit]:
     """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
     text, content, target = document.text, filling.text, pair.holder.first("target")
-    changes: dict[str, str | None] = {}
+    changes: dict[str, str] = {}
     if pair.holder.name == "segment":
         state = {"state": "initial" if filling.fuzzy else "translated"}
         if filling.fuzzy:
             state["subState"] = SUB_STATE
-        yield from xml.rewritten(text, pair.holder, None, dict(state))
+        yield from xml.rewritten(text, pair.holder, None, state)
     else:
         changes = {
             "state": "needs-review-translation" if filling.fuzzy else "translated",
