@@ -101,13 +101,23 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | Non
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:
-        if plan.job and (existing := made_by(out, plan.job)):
+        if existing := made_before(out, plan):
             return existing
-        if plan.base and plan.base != current(out):
-            raise OutdatedError(f"{out}: another version is served now: repeat the command")
         # One thread, so that the vectors do not depend on the number of cores.
         job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
         return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
+
+
+def made_before(out: Path, plan: Plan) -> IndexManifest | None:
+    """The version that was made for the same job, if there is one. The caller holds the lock.
+
+    Raises OutdatedError if the version that the plan changes is no longer served.
+    """
+    if plan.job and (existing := made_by(out, plan.job)):
+        return existing
+    if plan.base and plan.base != current(out):
+        raise OutdatedError(f"{out}: another version is served now: repeat the command")
+    return None
 
 
 class _Build:
