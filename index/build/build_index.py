@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from index.build.corpus import Corpus, sources_of
+from index.build.corpus import Corpus
 from index.build.encoding import Pool
 from index.build.job import Job, save_array
 from index.build.lexicon import choose_words, detector_of, word_counts, write_words
@@ -23,7 +23,7 @@ from index.build.vectors import move_to_store, write_indexes, write_neighbourhoo
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import OutdatedError
+from index.errors import OutdatedError, UsageError
 from index.formats.registry import Source, format_of
 from index.storage.files import verify
 from index.storage.index_manifest import IndexManifest, LanguageEntry
@@ -83,13 +83,16 @@ def build_index(
     does not know, CorpusError for a file that cannot be read or aligned, BusyError while another build of
     `out` runs, BundleError if `out` cannot be written.
     """
-    sources = sources_of(corpora)
+    if not corpora:
+        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
+    if isinstance(corpora, Mapping):
+        corpora = [Source(path, code) for code, path in corpora.items()]
     if aligned:
-        sources = [
+        corpora = [
             replace(source, format="moses") if format_of(source).name == "txt" else source
-            for source in sources
+            for source in corpora
         ]
-    corpus = Corpus(sources, bundle.manifest.languages, bundle.name)
+    corpus = Corpus(corpora, bundle.manifest.languages, bundle.name)
     plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
     return run_plan(bundle, plan, out, threads, ray)
 
