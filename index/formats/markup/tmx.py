@@ -129,9 +129,9 @@ def _add(document: Document, unit: xml.Element, target: str) -> None:
     found = next((row for row in variants if lookup(row[0], [stated.split("-")[0]])), None)
     if found is not None and found[2].text.strip():
         document.source = document.source or stated
-        written = inline.Segment(document.text, document.charset, found[2])
         place = own[1] if own else None
-        document.units.append(written.unit(partial(_filled, document, unit, place, target)))
+        edit = partial(_filled, document, unit, place, target)
+        document.units.append(inline.unit(document, found[2], edit))
 
 
 def _filled(

@@ -162,8 +162,8 @@ def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
     if filled and (_state(pair) not in UNTRANSLATED_STATES or pair.holder.get("subState") == SUB_STATE):
         document.kept += 1
     elif pair.source.text.strip():
-        segment = inline.Segment(document.text, document.charset, pair.source)
-        document.units.append(segment.unit(partial(_filled, document, pair, contents)))
+        edit = partial(_filled, document, pair, contents)
+        document.units.append(inline.unit(document, pair.source, edit))
 
 
 def _filled(document: Document, pair: Pair, contents: dict[str, str], filling: Filling) -> Iterator[Edit]:
