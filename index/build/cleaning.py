@@ -3,11 +3,12 @@
 import csv
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from index.build.duplicates import SeenTexts, TextKeys
+from index.build.previous_version import PreviousVersion
 from index.formats.sentence import CONTEXT, Sentence, group_number
 from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
@@ -75,13 +76,11 @@ class Cleaner:
     def __exit__(self, *_: object) -> None:
         self.seen.close()
 
-    def resume(
-        self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
-    ) -> None:
-        """Continue an earlier cleaning, given its drops by reason, lines, changes and record."""
-        self.done.lines, self.done.changed = lines, changed
-        self.done.dropped.update(before)
-        self._record.writerows(record)
+    def resume(self, previous: PreviousVersion) -> None:
+        """Continue the cleaning of a previous version: its lines, changes, drops by reason and record."""
+        self.done.lines, self.done.changed = previous.entry.lines, previous.entry.changed
+        self.done.dropped.update(previous.reasons())
+        self._record.writerows(previous.record())
 
     def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
         """Keep texts, with contexts, that were cleaned before as the next rows; `more`: others follow."""

@@ -172,7 +172,7 @@ class _Change:
         base = self.base
         record = self.work / f"{self.code}.dropped.tsv"
         with record.open("w", encoding="utf-8", newline="") as lines, Cleaner(self.rules, lines) as cleaner:
-            cleaner.resume(base.reasons(), base.entry.lines, base.entry.changed, base.record())
+            cleaner.resume(base)
             cleaner.done.kept = base.left
             near = np.unique(base.vectors.search(vectors, NEAR_SOUGHT)[1]) if texts else np.zeros(0, np.int64)
             rows = np.setdiff1d(near, base.deleted)

@@ -128,8 +128,7 @@ class SentenceWriter:
 
     def keep(self, previous: PreviousVersion, *, more: bool) -> None:
         """Keep rows of a previous version, before any are added; `more`: others will be added."""
-        entry = previous.entry
-        self.cleaner.resume(previous.reasons(), entry.lines, entry.changed, previous.record())
+        self.cleaner.resume(previous)
         for kept in previous.blocks():
             shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
             retain = partial(self._retain, previous, kept, shard, more)
