@@ -125,7 +125,7 @@ async def job(job_id: JobId, jobs: JobsNow, manager: IndexManagerNow) -> Job:
     """Say where the job stands; once it has succeeded, the version that it made is being served."""
     record = _existing(await _ask(partial(jobs.find, job_id)))
     if record.state == "succeeded":
-        await manager.try_reload()  # a version that is bad is refused, and the log says so
+        await manager.reload()  # a version that is bad is refused, and the log says so
     return record
 
 
