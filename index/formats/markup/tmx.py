@@ -43,7 +43,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
         if isinstance(unit, BadUnit):
             yield unit
         else:
-            yield from whole(partial(_sentences, path, number, unit))
+            yield from whole(_sentences(path, number, unit))
 
 
 def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]:

@@ -71,7 +71,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
             yield unit
         elif _translatable(unit):
             pairs = list(_pairs(unit))
-            yield from whole(partial(_sentences, path, number, unit, pairs))
+            yield from whole(_sentences(path, number, unit, pairs))
             number += len(pairs)
 
 
