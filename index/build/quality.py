@@ -73,7 +73,7 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
-    if paraphrase := fit_paraphrases(indexes, lengths, encoder, seed=0):
+    if paraphrase := fit_paraphrases(indexes, lengths, encoder):
         models = paraphrase, *confidence.paraphrase
         confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
     if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
