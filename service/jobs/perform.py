@@ -36,6 +36,7 @@ from service.jobs.record import Record
 from service.jobs.spool import NO_SPACE, open_spool
 from service.observability.logs import log_exception
 from service.schemas.jobs import (
+    END_STATES,
     Add,
     Build,
     Collect,
@@ -66,7 +67,8 @@ class CancelledError(Exception):
 
 def perform(spec: Spec, record: Record, settings: Settings) -> None:
     """Run a job and tell its record the outcome. Raises RedisError if Redis does not answer."""
-    if record.ended():  # finished by a worker that was presumed dead
+    last = record.last()
+    if last is not None and last.state in END_STATES:  # a worker that was presumed dead has ended it
         return
     run = _Run(spec, record, settings)
     event = run.outcome()
