@@ -189,7 +189,7 @@ def _open_jobs(settings: Settings) -> "JobQueue | None":
     return JobQueue(settings.jobs_url.get_secret_value())
 
 
-def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
+def open_cache(settings: Settings, metrics: Metrics) -> Cache:
     """Open the cache that the settings ask for: Redis if they name one, else the process's memory."""
     if settings.redis_url is None:
         return MemoryCache(settings.cache_bytes, limits.CACHE_SECONDS)
@@ -198,5 +198,5 @@ def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
     secret = settings.cache_secret.get_secret_value().encode() if settings.cache_secret else b""
     if not secret:
         log.warning("whoever can write to Redis can choose answers: set PASSEPARTOUT_CACHE_SECRET")
-    rejected = metrics.rejected if metrics else lambda: None
-    return RedisCache(settings.redis_url.get_secret_value(), secret, limits.CACHE_SECONDS, rejected)
+    url = settings.redis_url.get_secret_value()
+    return RedisCache(url, secret, limits.CACHE_SECONDS, metrics.rejected)

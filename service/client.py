@@ -10,7 +10,6 @@ each time after the seconds in Retry-After. In a coroutine: `await asyncio.to_th
 """
 
 import time
-from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx2
@@ -109,9 +108,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, request: SentenceRequest | WordRequest, answer: type[Kind]) -> Kind:

@@ -104,7 +104,7 @@ class Comparison:
         pair = _without_punctuation(self._skeleton), _without_punctuation(other_skeleton)
         if Levenshtein.distance(*pair) > Levenshtein.distance(*(words.casefold() for words in pair)):
             yield "case"
-        if _punctuation(self._skeleton) != _punctuation(other_skeleton):
+        if self._skeleton.translate(_PUNCTUATION) != other_skeleton.translate(_PUNCTUATION):
             yield "punctuation"
 
 
@@ -187,10 +187,6 @@ _PUNCTUATION = CharacterTable(lambda character: character if _is_punctuation(cha
 
 def _without_punctuation(text: str) -> str:
     return " ".join(text.translate(_WORDS).split())
-
-
-def _punctuation(text: str) -> str:
-    return text.translate(_PUNCTUATION)
 
 
 def _fold(text: str) -> str:

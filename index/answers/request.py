@@ -1,6 +1,6 @@
 """Requests for translations, as HTTP takes them and `passepartout translate` and the client make them."""
 
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema, model_validator
 from pydantic.config import JsonDict
@@ -115,11 +115,8 @@ class SentenceRequest(Choices):
 
     model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, SEVERAL_EXAMPLE]})
 
+    kind: ClassVar[Kind] = "sentence"
     text: Texts
-
-    @property
-    def kind(self) -> Kind:
-        return "sentence"
 
     @property
     def texts(self) -> list[str]:
@@ -131,11 +128,8 @@ class WordRequest(Choices):
 
     model_config = ConfigDict(json_schema_extra={"examples": [WORD_EXAMPLE]})
 
+    kind: ClassVar[Kind] = "word"
     word: Texts
-
-    @property
-    def kind(self) -> Kind:
-        return "word"
 
     @property
     def texts(self) -> list[str]:

@@ -110,9 +110,9 @@ async def respond(
             for (text, source, row), part in zip(columns, parts, strict=True)
         ]
         response = SentenceResponse(**named, results=results)
-    if "pictograms" not in request.include:
-        return response
-    return await _with_pictograms(translator, kind, asked, response, work)
+    if "pictograms" in request.include:
+        await _add_pictograms(translator, kind, asked, response.results, work)
+    return response
 
 
 TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
@@ -203,47 +203,35 @@ async def _parts(
     ]
 
 
-async def _with_pictograms(
+async def _add_pictograms(
     translator: Translator,
     kind: Kind,
     asked: Sequence[Asked],
-    response: SentenceResponse | WordResponse,
+    results: Sequence[SentenceResult | WordResult],
     work: Work,
-) -> SentenceResponse | WordResponse:
+) -> None:
     """Add its pictograms to each text and answer."""
     texts: dict[tuple[Kind, str, str], None] = {}
-    found: Sequence[SentenceResult | WordResult] = response.results
-    for text, result in zip(asked, found, strict=True):
+    translated: list[tuple[Asked, SentenceResult | WordResult | PartResult]] = []
+    for text, result in zip(asked, results, strict=True):
         texts[kind, text.source, text.text] = None
         parts = result.sentences or () if isinstance(result, SentenceResult) else ()
-        for translations in (result.translations, *(part.translations for part in parts)):
-            for target, answers in translations.items():
+        for part in (result, *parts):
+            translated.append((text, part))
+            for target, answers in part.translations.items():
                 texts |= dict.fromkeys((kind, text.targets[target], answer.text) for answer in answers)
     rows = await work.run("encode", translator.pictograms_of, list(texts))
     seen = dict(zip(texts, rows, strict=True))
-
-    def with_seen(text: Asked, translations: Mapping[str, Answers]) -> dict[str, Answers]:
-        return {
+    for text, result in zip(asked, results, strict=True):
+        result.pictograms = seen[kind, text.source, text.text]
+    for text, part in translated:
+        part.translations = {
             target: tuple(
                 answer.model_copy(update={"pictograms": seen[kind, text.targets[target], answer.text]})
                 for answer in answers
             )
-            for target, answers in translations.items()
+            for target, answers in part.translations.items()
         }
-
-    results: list[Any] = []
-    for text, result in zip(asked, found, strict=True):
-        update: dict[str, object] = {
-            "translations": with_seen(text, result.translations),
-            "pictograms": seen[kind, text.source, text.text],
-        }
-        if isinstance(result, SentenceResult) and result.sentences:
-            update["sentences"] = [
-                part.model_copy(update={"translations": with_seen(text, part.translations)})
-                for part in result.sentences
-            ]
-        results.append(result.model_copy(update=update))
-    return response.model_copy(update={"results": results})
 
 
 def _each(act: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:

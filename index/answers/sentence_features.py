@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, tee
 from math import log1p
 from pathlib import Path
 from typing import Any
@@ -152,20 +152,14 @@ def _parts(
     for entry in vocabulary:
         _ = numbering[entry]
     counting = np.zeros(0, bool)  # by word: whether a number may start with it
-    current: list[Any] = []
-
-    def remembered() -> Iterator[Any]:
-        for batch in batches:
-            current[:] = [batch if isinstance(batch, pa.Array) else strings(batch)]
-            yield current[0]
-
-    for words in numbered_words(remembered(), numbering, language):
+    arrays = (batch if isinstance(batch, pa.Array) else strings(batch) for batch in batches)
+    read, again = tee(arrays)
+    for texts, words in zip(read, numbered_words(again, numbering, language), strict=True):
         new = [may_have_number([word], language) for word in islice(numbering, len(counting), None)]
         counting = np.append(counting, np.array(new, bool))
-        with_digits = integers(pc.indices_nonzero(pc.match_substring_regex(current[0], RE2_DIGIT)))
+        with_digits = integers(pc.indices_nonzero(pc.match_substring_regex(texts, RE2_DIGIT)))
         numbered = np.union1d(words.texts[counting[words.ids]], with_digits)
-        texts, pairs = current[0], []
-        names = list(numbering)
+        names, pairs = list(numbering), []
         ends = np.cumsum(words.lengths).tolist()
         for row in numbered.tolist():
             text = texts[row].as_py()

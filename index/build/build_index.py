@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from index.build.corpus import Corpus, sources_of
+from index.build.corpus import Corpus
 from index.build.encoding import Pool
 from index.build.job import Job, save_array
 from index.build.lexicon import choose_words, detector_of, word_counts, write_words
@@ -23,7 +23,7 @@ from index.build.vectors import move_to_store, write_indexes, write_neighbourhoo
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import OutdatedError
+from index.errors import OutdatedError, UsageError
 from index.formats.registry import Source, format_of
 from index.storage.files import verify
 from index.storage.index_manifest import IndexManifest, LanguageEntry
@@ -83,13 +83,16 @@ def build_index(
     does not know, CorpusError for a file that cannot be read or aligned, BusyError while another build of
     `out` runs, BundleError if `out` cannot be written.
     """
-    sources = sources_of(corpora)
+    if not corpora:
+        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
+    if isinstance(corpora, Mapping):
+        corpora = [Source(path, code) for code, path in corpora.items()]
     if aligned:
-        sources = [
+        corpora = [
             replace(source, format="moses") if format_of(source).name == "txt" else source
-            for source in sources
+            for source in corpora
         ]
-    corpus = Corpus(sources, bundle.manifest.languages, bundle.name)
+    corpus = Corpus(corpora, bundle.manifest.languages, bundle.name)
     plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
     return run_plan(bundle, plan, out, threads, ray)
 
@@ -101,13 +104,23 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | Non
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:
-        if plan.job and (existing := made_by(out, plan.job)):
+        if existing := made_before(out, plan):
             return existing
-        if plan.base and plan.base != current(out):
-            raise OutdatedError(f"{out}: another version is served now: repeat the command")
         # One thread, so that the vectors do not depend on the number of cores.
         job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
         return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
+
+
+def made_before(out: Path, plan: Plan) -> IndexManifest | None:
+    """The version that was made for the same job, if there is one. The caller holds the lock.
+
+    Raises OutdatedError if the version that the plan changes is no longer served.
+    """
+    if plan.job and (existing := made_by(out, plan.job)):
+        return existing
+    if plan.base and plan.base != current(out):
+        raise OutdatedError(f"{out}: another version is served now: repeat the command")
+    return None
 
 
 class _Build:

@@ -170,21 +170,17 @@ def aligned(
     return np.array([row for row, _ in found], np.int64), [translations for _, translations in found]
 
 
-def paraphrase_pools(
-    indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder, seed: int
-) -> Iterable[Pool]:
+def paraphrase_pools(indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder) -> Iterable[Pool]:
     """Sentences of a language, by their rows, reworded and asked of that language itself."""
     index = indexes.sentences[code]
-    texts = reworded([index.text(row) for row in rows.tolist()], seed)
+    texts = reworded([index.text(row) for row in rows.tolist()])
     for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
         block, asked = rows[begin : begin + QUESTIONS_AT_ONCE], texts[begin : begin + QUESTIONS_AT_ONCE]
         vectors = encoder.encode(asked, language=code)
         yield _pool(indexes, (code, code), asked, vectors, [[row] for row in block.tolist()])
 
 
-def fit_paraphrases(
-    indexes: Indexes, lengths: Mapping[str, float], encoder: TextEncoder, seed: int
-) -> Model | None:
+def fit_paraphrases(indexes: Indexes, lengths: Mapping[str, float], encoder: TextEncoder) -> Model | None:
     """Fit the probability that a sentence of the question's own language means the same.
 
     On aligned languages; None if there is too little to ask.
@@ -193,7 +189,7 @@ def fit_paraphrases(
     codes = [code for code, index in indexes.sentences.items() if index.groups is not None]
     for code in codes:
         rows = drawn_rows(len(indexes.sentences[code]), PARAPHRASES // len(codes))
-        pools = paraphrase_pools(indexes, code, rows, encoder, seed)
+        pools = paraphrase_pools(indexes, code, rows, encoder)
         tables.append(ask(indexes, pools, (code, code), lengths).table)
     if sum(table.count for table in tables) < 2 * LEAST_PARAPHRASES:
         return None

@@ -65,14 +65,6 @@ def change_index(
     if not (kept or add):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
     corpus = Corpus(add, known, bundle.name)
-    if quick is None:
-        quick = sum(entry.sentences for entry in manifest.languages.values()) >= QUICK_FROM
-    if quick and (add or replaced or deleted):
-        added: dict[str, list[tuple[str, Sentence]]] = {}
-        for file, sentence in corpus.first(MOST_CHANGED + 1):
-            added.setdefault(sentence.language, []).append((file, sentence))
-        if is_quick(manifest, previous, added):
-            return change_quickly(index, bundle, previous, added, corpus, own_ids=own_ids, job=job)
     plan = Plan(
         corpus,
         manifest.cleaning,
@@ -83,6 +75,14 @@ def change_index(
         manifest.version,
         job,
     )
+    if quick is None:
+        quick = sum(entry.sentences for entry in manifest.languages.values()) >= QUICK_FROM
+    if quick and (add or replaced or deleted):
+        added: dict[str, list[tuple[str, Sentence]]] = {}
+        for file, sentence in corpus.first(MOST_CHANGED + 1):
+            added.setdefault(sentence.language, []).append((file, sentence))
+        if is_quick(manifest, previous, added):
+            return change_quickly(index, bundle, plan, added)
     return run_plan(bundle, plan, index, threads, ray=ray)
 
 

@@ -3,11 +3,12 @@
 import csv
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from index.build.duplicates import SeenTexts, TextKeys
+from index.build.previous_version import PreviousVersion
 from index.formats.sentence import CONTEXT, Sentence, group_number
 from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
@@ -59,15 +60,15 @@ class Cleaner:
     (and encoded), while the next batches begin.
     """
 
-    def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
+    def __init__(self, cleaning: Cleaning, record: TextIO) -> None:
         self.cleaning, self.done = cleaning, Cleaned()
         self.seen = SeenTexts("near" not in cleaning.off)
         off = cleaning.off
         self._longest = None if "long" in off else cleaning.longest
         self._unconfirmed = "unconfirmed" in off  # whether they are kept
         self._begun: set[int] = set()  # keys of wanted texts in batches not finished yet
-        self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
-        self._write(["reason", "file", "line", "id", "row", "text"])
+        self._record = csv.writer(record, delimiter="\t", lineterminator="\n")
+        self._record.writerow(["reason", "file", "line", "id", "row", "text"])
 
     def __enter__(self) -> "Cleaner":
         return self
@@ -75,14 +76,11 @@ class Cleaner:
     def __exit__(self, *_: object) -> None:
         self.seen.close()
 
-    def resume(
-        self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
-    ) -> None:
-        """Continue an earlier cleaning, given its drops by reason, lines, changes and record."""
-        self.done.lines, self.done.changed = lines, changed
-        self.done.dropped.update(before)
-        for cells in record:
-            self._write(cells)
+    def resume(self, previous: PreviousVersion) -> None:
+        """Continue the cleaning of a previous version: its lines, changes, drops by reason and record."""
+        self.done.lines, self.done.changed = previous.entry.lines, previous.entry.changed
+        self.done.dropped.update(previous.reasons())
+        self._record.writerows(previous.record())
 
     def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
         """Keep texts, with contexts, that were cleaned before as the next rows; `more`: others follow."""
@@ -152,7 +150,7 @@ class Cleaner:
         self.done.dropped[reason] += 1
         if reason != "empty":
             first = "" if row is None else str(row)
-            self._write([reason, file, str(sentence.line), sentence.id, first, text])
+            self._record.writerow([reason, file, str(sentence.line), sentence.id, first, text])
 
     def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
         """The reason why a sentence is dropped regardless of earlier ones; None if there is none."""
@@ -171,7 +169,3 @@ class Cleaner:
         rule: Rule = "duplicate" if same else "near"
         kept = first in (row, FOREIGN_ROW) or rule in self.cleaning.off or (is_string and not same)
         return (None, row) if kept else (rule, first)
-
-    def _write(self, cells: list[str]) -> None:
-        if self._record:
-            self._record.writerow(cells)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -192,15 +192,3 @@ def metadata_of(file: str, sentence: Sentence) -> str:
 @cache
 def _file_metadata(file: str) -> str:
     return json.dumps({"file": file}, ensure_ascii=False)
-
-
-def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:
-    """Convert {language: file} to a list of Source; a list of sources is copied.
-
-    Raises UsageError if it is empty.
-    """
-    if not corpora:
-        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
-    if isinstance(corpora, Mapping):
-        return [Source(path, code) for code, path in corpora.items()]
-    return list(corpora)

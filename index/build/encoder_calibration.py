@@ -68,7 +68,7 @@ def calibrate_sentences(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Mod
             for size in sorted({min(n, pool) for pool in POOL_SIZES}):
                 rows = draw.choice(n, size, replace=False)
                 similarities = vectors[source][rows] @ vectors[target][rows].T
-                answers += [top_answers(similarities.copy(), answerable) for answerable in (True, False)]
+                answers += [top_answers(similarities, answerable) for answerable in (True, False)]
     return _fitted(answers)
 
 
@@ -87,19 +87,19 @@ def calibrate_paraphrases(encoder: TextEncoder, seed: int) -> Model:
         own, asked = (encoder.encode(lines, language=code) for lines in (chosen, reworded(chosen, seed)))
         for size in POOL_SIZES:
             similarities = asked[:size] @ own[:size].T
-            answers += [top_answers(similarities.copy(), answerable) for answerable in (True, False)]
+            answers += [top_answers(similarities, answerable) for answerable in (True, False)]
     return _fitted([({name: part[name] for name in ("cosine", "gap")}, right) for part, right in answers])
 
 
 def top_answers(similarities: NDArray[np.floating], answerable: bool) -> tuple[Columns, NDArray[np.bool_]]:
     """(n, n) cosines -> the evidence of each row's best answer by CSLS, (n,) each, and whether it is right.
 
-    The right answer of row i is in column i. Unless `answerable`, the right answers are removed:
-    `similarities` is modified in place.
+    The right answer of row i is in column i. Unless `answerable`, the right answers are removed.
     """
     rows = np.arange(len(similarities))
     if not answerable:
-        similarities[rows, rows] = -1
+        similarities = similarities.copy()
+        np.fill_diagonal(similarities, -1)
     scores = csls(similarities)
     order = np.argsort(-scores, axis=1)[:, :2]
     best, second = order[:, 0], order[:, 1]

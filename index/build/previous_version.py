@@ -50,8 +50,8 @@ class PreviousVersion:
         folder: Path,
         manifest: IndexManifest,
         code: str,
-        deleted: frozenset[str] = frozenset(),
-        replaced: Replacements | None = None,
+        deleted: frozenset[str],
+        replaced: Replacements,
     ) -> None:
         self.folder, self.manifest, self._code = folder, manifest, code
         self.entry = manifest.languages[code]
@@ -60,9 +60,9 @@ class PreviousVersion:
         self.vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self.deleted = self._rows(deleted)
-        rows = self._rows(replaced or ())
+        rows = self._rows(replaced)
         names = self._table.column("id").take(array(rows)).to_pylist()
-        self.replaced = {row: (replaced or {})[name] for row, name in zip(rows.tolist(), names, strict=True)}
+        self.replaced = {row: replaced[name] for row, name in zip(rows.tolist(), names, strict=True)}
 
     @property
     def left(self) -> int:

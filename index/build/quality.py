@@ -3,7 +3,7 @@
 Figures are cross-validated: each half of the questions is measured with a model fitted on the other half.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -67,13 +67,12 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     )
     scenes = _asked_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)
-    with Progress(len(words) * (len(words) - 1), unit="pairs", label="calibrate") as bar:
-        fitted, quality = calibrate(indexes, encoder, scenes, known=known, progress=bar.advance)
+    fitted, quality = calibrate(indexes, encoder, scenes, known=known)
     table, domain = fit_domain(job, sentences, scenes, others, other_texts)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
-    if paraphrase := fit_paraphrases(indexes, lengths, encoder, seed=0):
+    if paraphrase := fit_paraphrases(indexes, lengths, encoder):
         models = paraphrase, *confidence.paraphrase
         confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
     if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
@@ -110,22 +109,22 @@ def calibrate(
     encoder: TextEncoder,
     scenes: Mapping[Pair, Probes],
     known: bool = False,
-    progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
     `known`: never on the aligned sentences. Answers are measured in the order that users get them. The
-    confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair.
+    confidence is None if there are too few of both.
     """
     random, lengths = np.random.default_rng(0), indexes.mean_lengths()
     models = encoder.bundle.manifest.calibration
     asked: dict[Pair, Questions] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))
-    for pair in pairs:
-        rows, answers = aligned(indexes, pair, -(-MAX_QUESTIONS // len(pairs)), random)
-        if len(rows):
-            asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
-        progress(1)
+    with Progress(len(pairs), unit="pairs", label="calibrate") as bar:
+        for pair in pairs:
+            rows, answers = aligned(indexes, pair, -(-MAX_QUESTIONS // len(pairs)), random)
+            if len(rows):
+                asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
+            bar.advance()
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
         confidence, chances = fit_confidence(asked, lengths, random, "aligned", models)
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}

@@ -20,15 +20,16 @@ import pyarrow as pa
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WORD_COLUMNS
+from index.build.build_index import Plan, made_before
 from index.build.cleaning import Cleaner
-from index.build.corpus import Corpus, Ids, metadata_of
+from index.build.corpus import Ids, metadata_of
 from index.build.encoding import Worker
 from index.build.job import save_array
 from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.errors import BundleError, OutdatedError
+from index.errors import BundleError
 from index.formats.sentence import Sentence
 from index.storage.groups import write_groups
 from index.storage.index_manifest import IndexManifest, LanguageEntry, Segment
@@ -38,7 +39,6 @@ from index.storage.versions import (
     VERSIONS,
     building,
     current,
-    made_by,
     manifest_of,
     next_version,
     publish,
@@ -74,36 +74,24 @@ def is_quick(manifest: IndexManifest, previous: Mapping[str, PreviousVersion], a
     )
 
 
-def change_quickly(
-    index: Path,
-    bundle: Bundle,
-    previous: Mapping[str, PreviousVersion],
-    added: Added,
-    corpus: Corpus,
-    *,
-    own_ids: bool = False,
-    job: str | None = None,
-) -> IndexManifest:
-    """Publish a version with the changes that `previous` knows and the sentences `added`.
+def change_quickly(index: Path, bundle: Bundle, plan: Plan, added: Added) -> IndexManifest:
+    """Publish a version with the changes of a plan, whose corpus has the sentences `added`.
 
-    Returns its manifest. `corpus`, `own_ids` and `job` are as in `build_index.Plan`. Raises what
-    `change_index` does.
+    Returns its manifest. Raises what `change_index` does.
     """
-    folder, manifest = next(iter(previous.values())).folder, next(iter(previous.values())).manifest
+    first = next(iter(plan.previous.values()))
+    folder, manifest = first.folder, first.manifest
     with building(index) as work:
-        if job and (made := made_by(index, job)):
+        if made := made_before(index, plan):
             return made
-        if manifest.version != current(index):
-            raise OutdatedError(f"{index}: another version is served now: repeat the command")
         encoder = TextEncoder(bundle)
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
         worker = Worker(encoder, Detector(manifest.detects, table, manifest.languages))
         entries, replaced = dict(manifest.languages), set[str]()
-        for code, base in previous.items():
+        for code, base in plan.previous.items():
             if len(base.deleted) or len(base.replaced) or code in added:
                 change = _Change(work, code, base, worker)
-                by_file = not own_ids
-                ids = Ids(code, corpus.may_have(code), by_file=by_file, strict=True)
+                ids = Ids(code, plan.corpus.may_have(code), by_file=not plan.own_ids, strict=True)
                 entries[code] = change.write(added.get(code, ()), ids)
                 replaced.add(ADDED.format(code))
         for name in manifest.files:
@@ -113,11 +101,11 @@ def change_quickly(
                 os.link(folder / name, path)
         update = {
             "version": next_version(index),
-            "base": manifest.version,
+            "base": plan.base,
             "created": datetime.now(UTC),
-            "job": job,
+            "job": plan.job,
             "languages": entries,
-            "skipped": {**manifest.skipped, **corpus.skipped},
+            "skipped": {**plan.skipped, **plan.corpus.skipped},
         }
         made = publish(index, work, manifest.model_copy(update=update), manifest)
         remove_versions(index, work.parent, list(_superseded(index, time.time() - RECENT_SECONDS)))
@@ -184,7 +172,7 @@ class _Change:
         base = self.base
         record = self.work / f"{self.code}.dropped.tsv"
         with record.open("w", encoding="utf-8", newline="") as lines, Cleaner(self.rules, lines) as cleaner:
-            cleaner.resume(base.reasons(), base.entry.lines, base.entry.changed, base.record())
+            cleaner.resume(base)
             cleaner.done.kept = base.left
             near = np.unique(base.vectors.search(vectors, NEAR_SOUGHT)[1]) if texts else np.zeros(0, np.int64)
             rows = np.setdiff1d(near, base.deleted)

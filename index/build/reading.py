@@ -43,13 +43,13 @@ def vectors_of(job: Job, code: str, rows: int) -> Vectors:
     return vectors
 
 
-def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = None) -> Iterator[StringArray]:
-    """Yield the texts of rows `start` up to but not including `end`, at most `size` at a time."""
+def texts_of(job: Job, code: str, size: int, end: int | None = None) -> Iterator[StringArray]:
+    """Yield the texts of the rows up to but not including `end`, at most `size` at a time."""
     begin = 0
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
         for number in range(file.num_record_batches):
             column = file.get_batch(number).column("text")
-            rows = range(max(start - begin, 0), len(column) if end is None else min(end - begin, len(column)))
+            rows = range(len(column) if end is None else min(end - begin, len(column)))
             for first in rows[::size]:
                 yield column.slice(first, min(size, rows.stop - first))
             begin += len(column)
@@ -76,7 +76,7 @@ def read_corpus(
             sources = corpus.may_have(code)
             by_file = not own_ids and (code in previous or len(sources) > 1)
             ids = Ids(code, sources, by_file=by_file, strict=own_ids or code in previous)
-            writers[code] = files.enter_context(SentenceWriter(job, code, cleaning, pool, ids, bar))
+            writers[code] = SentenceWriter(job, code, cleaning, pool, ids, bar, files)
             return writers[code]
 
         for code, kept in previous.items():
@@ -92,9 +92,18 @@ def read_corpus(
 
 
 class SentenceWriter:
-    """Writes the sentences of one language, shard by shard; a context manager."""
+    """Writes the sentences of one language, shard by shard, to files that `files` closes."""
 
-    def __init__(self, job: Job, code: str, cleaning: Cleaning, pool: Pool, ids: Ids, bar: Progress) -> None:
+    def __init__(
+        self,
+        job: Job,
+        code: str,
+        cleaning: Cleaning,
+        pool: Pool,
+        ids: Ids,
+        bar: Progress,
+        files: ExitStack,
+    ) -> None:
         self.job, self.code, self.pool, self.ids, self.bar = job, code, pool, ids, bar
         known = job.bundle.manifest.languages
         self.check_language = "language" not in cleaning.off and code in known
@@ -102,19 +111,11 @@ class SentenceWriter:
         self.characters = 0  # of the shard
         self.pending: deque[Callable[[], None]] = deque()  # what finishes each shard that was begun
         self.foreign: list[str] = []  # the first texts that were clearly in another language
-        with ExitStack() as files:
-            record = job.path(f"{code}.dropped.tsv").open("w", encoding="utf-8", newline="")
-            self.cleaner = files.enter_context(Cleaner(cleaning, files.enter_context(record)))
-            self.table = files.enter_context(writing_table(job.path(f"{code}.arrow"), SENTENCE_COLUMNS))
-            files.callback(ids.close)
-            self.shards = files.enter_context(Shards(job, code, pool))
-            self.files = files.pop_all()
-
-    def __enter__(self) -> "SentenceWriter":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.files.__exit__(*error)  # type: ignore[arg-type]
+        record = job.path(f"{code}.dropped.tsv").open("w", encoding="utf-8", newline="")
+        self.cleaner = files.enter_context(Cleaner(cleaning, files.enter_context(record)))
+        self.table = files.enter_context(writing_table(job.path(f"{code}.arrow"), SENTENCE_COLUMNS))
+        files.callback(ids.close)
+        self.shards = files.enter_context(Shards(job, code, pool))
 
     def add(self, file: str, sentence: Sentence) -> None:
         """Add the next sentence of the corpus."""
@@ -127,8 +128,7 @@ class SentenceWriter:
 
     def keep(self, previous: PreviousVersion, *, more: bool) -> None:
         """Keep rows of a previous version, before any are added; `more`: others will be added."""
-        entry = previous.entry
-        self.cleaner.resume(previous.reasons(), entry.lines, entry.changed, previous.record())
+        self.cleaner.resume(previous)
         for kept in previous.blocks():
             shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
             retain = partial(self._retain, previous, kept, shard, more)

@@ -69,9 +69,10 @@ def merge(folder: Path, **options: Any) -> None:  # noqa: ANN401
 
 
 def _lines(file: Path) -> list[str]:
-    from index.formats.txt import read_txt
+    from index.formats.streams import read_lines
+    from index.text.normalisation import clean
 
-    return [line for _, line in read_txt(file) if line]
+    return [line for _, read in read_lines(file) if (line := clean(read))]
 
 
 def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401

@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save
 from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import bare, clean
-from index.text.pre_tokens import Tokens
+from index.text.pre_tokens import Integers, Tokens
 
 SHORTEST, LONGEST = 3, 5  # characters of a subword, including the marks of a word's beginning and end
 BEGIN, END = "<", ">"
@@ -65,7 +65,7 @@ class TaughtLanguage:
             tokens = self.tokens(texts[begin : begin + TEXTS_AT_ONCE])
             learned = np.flatnonzero(tokens.lengths)
             if len(learned):
-                sums = self._sums(tokens)[learned]
+                sums = self._sums(tokens, learned)
                 taught[begin + learned] = unit(self.base * vectors[begin + learned] + sums)
         return taught
 
@@ -73,12 +73,11 @@ class TaughtLanguage:
         """The numbers of the learned subwords of each text."""
         return Tokens.of([self._numbers_of(text) for text in texts])
 
-    def _sums(self, tokens: Tokens) -> Vectors:
-        sums = np.zeros((len(tokens), self.rows.shape[1]), np.float32)
-        learned = np.flatnonzero(tokens.lengths)
+    def _sums(self, tokens: Tokens, learned: Integers) -> Vectors:
+        """What the subwords of the texts `learned`, those that have any, add to the encoder's vectors."""
         starts = (np.cumsum(tokens.lengths) - tokens.lengths)[learned]
-        sums[learned] = np.add.reduceat(self.rows[tokens.ids].astype(np.float32), starts, axis=0)
-        sums /= np.sqrt(np.maximum(tokens.lengths, 1).astype(np.float32))[:, None]
+        sums: Vectors = np.add.reduceat(self.rows[tokens.ids].astype(np.float32), starts, axis=0)
+        sums /= np.sqrt(tokens.lengths[learned].astype(np.float32))[:, None]
         return sums
 
     def _numbers_of(self, text: str) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from index.encoder.bundle import Bundle
@@ -69,12 +69,13 @@ class BundleTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text for the encoder, with special tokens; never empty."""
-        cleaned = [self._prefix + text for text in self._clean(texts)] if self._prefix else self._clean(texts)
-        return [encoding.ids or [self.unknown] for encoding in self._encode(cleaned)]
+        prefixed = [self._prefix + text for text in self._clean(texts)]
+        return [encoding.ids or [self.unknown] for encoding in self._tokenizer.encode_batch_fast(prefixed)]
 
     def words(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens; may be empty."""
-        return [encoding.ids for encoding in self._encode(self._clean(texts), special=False)]
+        encoded = self._tokenizer.encode_batch_fast(self._clean(texts), add_special_tokens=False)
+        return [encoding.ids for encoding in encoded]
 
     def encode_corpus(self, texts: Sequence[str]) -> Tokens:
         """Encode the texts of a corpus as `encode` does, caching the tokens of pre-tokens, which recur.
@@ -111,9 +112,6 @@ class BundleTokenizer:
         longest = self._most * CHARACTERS_A_TOKEN
         cleaned = [clean(text[:longest]) for text in texts]
         return cleaned if self._punctuation else list(map(as_encoded, cleaned))
-
-    def _encode(self, cleaned: list[str], special: bool = True) -> list[Encoding]:
-        return self._tokenizer.encode_batch_fast(cleaned, add_special_tokens=special)
 
     @cached_property
     def _cuts_at_spaces(self) -> bool:

@@ -32,18 +32,13 @@ class Value(NamedTuple):
     end: int
 
 
-def values(text: str) -> Iterator[Value]:
-    """Yield every string of a valid document that is not a key."""
-    return (value for value in _walk(text) if value.end >= 0)
-
-
 def objects(text: str) -> dict[tuple[str, ...], int]:
     """Where each object of a valid document begins, by the keys that lead to it."""
     return {value.keys: value.begin for value in _walk(text) if value.end < 0}
 
 
 def _walk(text: str) -> Iterator[Value]:
-    """Yield every string, and every object as a value without an end."""
+    """Yield every string that is not a key, and every object as a value without an end."""
     keys: list[str] = []  # to the value that comes next
     counts: list[int] = []  # of values in each array around it; -1: it is an object
     expects_key = False
@@ -118,7 +113,7 @@ def _parse(label: str, content: bytes) -> Contents:
         raise CorpusError(f"{label}: not JSON ({error}): correct it") from error
     if not isinstance(document, dict | list):
         raise CorpusError(f"{label}: no texts in it: give an object with texts by key")
-    found = list(values(text))
+    found = [value for value in _walk(text) if value.end >= 0]
     locale = next((value for value in found if value.keys == (LOCALE,)), None)
     entries = _extension_entries(found)
     strings = (

@@ -1,7 +1,6 @@
 """JSON Lines: an object a line; see rows.py for its keys."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
 from index.formats.rows import AS_NAMED, row_sentences
@@ -17,7 +16,7 @@ def read(
         if isinstance(line, BadUnit):
             yield line
         elif line.strip():
-            yield from whole(partial(_sentences, path, number, line, language, columns))
+            yield from whole(_sentences(path, number, line, language, columns))
 
 
 def _sentences(
@@ -30,4 +29,4 @@ def _sentences(
     if not isinstance(row, dict):
         raise UnitError(path, number, f"{type(row).__name__}, not an object: one object a line")
     values = {columns.get(name, name): value for name, value in row.items()}
-    return row_sentences(path, number, number, values, language)
+    yield from row_sentences(path, number, number, values, language)

@@ -52,6 +52,11 @@ class Format:
         return found
 
 
+def _markup(name: str, extensions: tuple[str, ...], module: str, **options: Any) -> Format:  # noqa: ANN401
+    """A format of text between tags, which is filled."""
+    return Format(name, extensions, f"markup.{module}", fills=True, marks=XML_MARKS, **options)
+
+
 XLIFF_EXTENSIONS = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff")
 
 FORMATS = {
@@ -62,42 +67,19 @@ FORMATS = {
         Format("tsv", (".tsv",), reader="read_tsv", table=True, lines=True),
         Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
         Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
-        Format("tmx", (".tmx",), "markup.tmx", root="tmx", fills=True, marks=XML_MARKS),
-        Format("xliff", XLIFF_EXTENSIONS, "markup.xliff", root="xliff", fills=True, marks=XML_MARKS),
+        _markup("tmx", (".tmx",), "tmx", root="tmx"),
+        _markup("xliff", XLIFF_EXTENSIONS, "xliff", root="xliff"),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),
         Format("json", (".json", ".arb"), "json_strings", keyed="FORMAT", fills=True, marks=JSON_MARKS),
         Format("xcstrings", (".xcstrings",), fills=True, marks=JSON_MARKS),
         Format("yaml", (".yaml", ".yml"), "yaml_strings", keyed="FORMAT", fills=True),
-        Format(
-            "android",
-            (),
-            "markup.strings",
-            root="resources",
-            keyed="ANDROID",
-            fills=True,
-            marks=XML_MARKS,
-        ),
-        Format(
-            "stringsdict",
-            (".stringsdict",),
-            "markup.strings",
-            keyed="STRINGSDICT",
-            fills=True,
-            marks=XML_MARKS,
-        ),
-        Format("resx", (".resx",), "markup.strings", keyed="RESX", fills=True, marks=XML_MARKS),
+        _markup("android", (), "strings", root="resources", keyed="ANDROID"),
+        _markup("stringsdict", (".stringsdict",), "strings", keyed="STRINGSDICT"),
+        _markup("resx", (".resx",), "strings", keyed="RESX"),
         Format("strings", (".strings",), "text_strings", keyed="APPLE", fills=True),
         Format("properties", (".properties",), "text_strings", keyed="PROPERTIES", fills=True),
         Format("subtitles", (".srt", ".vtt"), "text_strings", keyed="SUBTITLES", fills=True),
-        Format(
-            "html",
-            (".html", ".htm"),
-            "markup.html",
-            root="html",
-            grouped=False,
-            fills=True,
-            marks=XML_MARKS,
-        ),
+        _markup("html", (".html", ".htm"), "html", root="html", grouped=False),
         Format("docx", (".docx",), "markup.office", grouped=False, fills=True, packed=True),
         Format("xlsx", (".xlsx",), "markup.office", "read_table", table=True, fills=True, packed=True),
     )

@@ -1,7 +1,7 @@
 """Sentence: the record that every reader yields."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from math import isinf
 from pathlib import Path
@@ -67,10 +67,10 @@ class UnitError(CorpusError):
         self.unit = BadUnit(line, reason)
 
 
-def whole(read: Callable[[], Iterable[Sentence]]) -> Iterator[Sentence | BadUnit]:
-    """Yield the sentences of a unit or, if it is malformed, a BadUnit in their place."""
+def whole(read: Iterable[Sentence]) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of a unit or, if reading them finds it malformed, a BadUnit in their place."""
     try:
-        yield from list(read())
+        yield from list(read)
     except UnitError as error:
         yield error.unit
 

@@ -8,7 +8,6 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -34,7 +33,7 @@ def read_tsv(
             names = column_names(path, [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")], columns)
         elif line.strip():
             cells = [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
-            yield from whole(partial(_sentences, path, number, number - 1, names, cells, language))
+            yield from whole(_sentences(path, number, number - 1, names, cells, language))
 
 
 def read_csv(
@@ -62,7 +61,7 @@ def read_csv(
             names = column_names(path, cells, columns)
         elif cells:
             number += 1
-            yield from whole(partial(_sentences, path, begin, number, names, cells, language))
+            yield from whole(_sentences(path, begin, number, names, cells, language))
 
 
 class _RecordLines:
@@ -117,7 +116,7 @@ def _sentences(
 ) -> Iterator[Sentence]:
     if len(cells) != len(names):
         raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: mend the line")
-    return row_sentences(path, line, number, dict(zip(names, cells, strict=True)), language)
+    yield from row_sentences(path, line, number, dict(zip(names, cells, strict=True)), language)
 
 
 def _unquoted(cell: str) -> str:

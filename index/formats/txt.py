@@ -8,7 +8,7 @@ from pathlib import Path
 from index.errors import CorpusError
 from index.formats.document import Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, Sentence
-from index.formats.streams import plain_suffixes, read_good_lines, read_lines
+from index.formats.streams import plain_suffixes, read_good_lines
 from index.text.normalisation import clean
 
 FIRST_LINES = 3  # that tell what is no text
@@ -21,12 +21,6 @@ HINTS = {
     "time": "time codes, not sentences: give --format subtitles",
     "binary": "not text: save it as text, or give the --format",
 }
-
-
-def read_txt(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, cleaned sentence) of every line, empty ones included. Raises CorpusError."""
-    for number, line in read_lines(path):
-        yield number, clean(line)
 
 
 def read(path: Path, language: str | None, encoding: str | None = None) -> Iterator[Sentence | BadUnit]:

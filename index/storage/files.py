@@ -25,6 +25,9 @@ READ_BYTES = 1 << 20  # bytes read at a time
 SETTLED_NS = 2_000_000_000
 FOLDERS_REMEMBERED = 200  # whose checksums are cached: each change of an index makes two
 
+Fingerprint = list[int | str]  # by which a file that was not changed is known
+Fingerprints = dict[str, Fingerprint]  # by path
+
 
 class FileEntry(Frozen):
     """The size in bytes and checksum of a file, as a manifest lists it."""
@@ -88,12 +91,12 @@ def verify(folder: Path, files: Mapping[str, FileEntry], *, fresh: bool = False)
     statuses = listing(folder)
     statuses.pop(MANIFEST_NAME, None)
     _check_names(folder, set(files), set(statuses))
-    known = _Verified(folder)
-    if fresh:
-        known.entries.clear()
+    known = {} if fresh else _verified(folder)
+    verified = dict(known)
     for name, entry in files.items():
-        _check(folder / name, entry, statuses[name], known)
-    known.save()
+        _check(folder / name, entry, statuses[name], verified)
+    if verified != known:
+        _keep_verified(folder, verified)
 
 
 def _check_names(folder: Path, wanted: set[str], present: set[str]) -> None:
@@ -103,12 +106,13 @@ def _check_names(folder: Path, wanted: set[str], present: set[str]) -> None:
         raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
 
 
-def _check(path: Path, entry: FileEntry, status: os.stat_result, known: "_Verified") -> None:
+def _check(path: Path, entry: FileEntry, status: os.stat_result, verified: Fingerprints) -> None:
     if status.st_size != entry.size:
         raise DamagedError(
             f"{path}: {status.st_size} bytes where the manifest says {entry.size}: copy the file again"
         )
-    if known.holds(path, entry, status):
+    fingerprint = _fingerprint(entry, status)
+    if verified.get(str(path)) == fingerprint:
         return
     try:
         digest = sha256(path)
@@ -116,53 +120,41 @@ def _check(path: Path, entry: FileEntry, status: os.stat_result, known: "_Verifi
         raise DamagedError(f"{path}: cannot be read ({error.strerror})") from error
     if digest != entry.sha256:
         raise DamagedError(f"{path}: the checksum is not the manifest's: the file was altered, copy it again")
-    known.add(path, entry, status)
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+        verified[str(path)] = fingerprint
 
 
 def remember(folder: Path, files: Mapping[str, FileEntry]) -> None:
     """Note files as verified: those that were just linked, which changed their times."""
-    known = _Verified(folder)
-    for name, entry in files.items():
-        known.entries[str(folder / name)] = _fingerprint(entry, (folder / name).stat())
-    known.changed = True
-    known.save()
+    linked = {
+        str(folder / name): _fingerprint(entry, (folder / name).stat()) for name, entry in files.items()
+    }
+    _keep_verified(folder, _verified(folder) | linked)
 
 
-class _Verified:
-    """Checksums verified before: one file per folder in the user's cache, which may be deleted any time."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = _cache_file(folder)
-        self.entries: dict[str, list[int | str]] = {}
-        self.changed = False
-        try:
-            loaded = json.loads(self.file.read_text("utf-8")) if self.file else {}
-        except (OSError, ValueError):
-            loaded = {}
-        if isinstance(loaded, dict):
-            self.entries = loaded
-
-    def holds(self, path: Path, entry: FileEntry, status: os.stat_result) -> bool:
-        return self.entries.get(str(path)) == _fingerprint(entry, status)
-
-    def add(self, path: Path, entry: FileEntry, status: os.stat_result) -> None:
-        if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
-            self.entries[str(path)] = _fingerprint(entry, status)
-            self.changed = True
-
-    def save(self) -> None:
-        if self.file is None or not self.changed:
-            return
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            replace_text(self.file, json.dumps(self.entries))
-            for old in sorted(self.file.parent.glob("*.json"), key=os.path.getmtime)[:-FOLDERS_REMEMBERED]:
-                old.unlink(missing_ok=True)
-        except OSError:
-            pass  # with a read-only home, checksums are computed again next time
+def _verified(folder: Path) -> Fingerprints:
+    """The files of a folder that were verified before: in the user's cache, which may be deleted any time."""
+    file = _cache_file(folder)
+    try:
+        loaded = json.loads(file.read_text("utf-8")) if file else {}
+    except (OSError, ValueError):
+        loaded = {}
+    return loaded if isinstance(loaded, dict) else {}
 
 
-def _fingerprint(entry: FileEntry, status: os.stat_result) -> list[int | str]:
+def _keep_verified(folder: Path, verified: Fingerprints) -> None:
+    if (file := _cache_file(folder)) is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(file, json.dumps(verified))
+        for old in sorted(file.parent.glob("*.json"), key=os.path.getmtime)[:-FOLDERS_REMEMBERED]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        pass  # with a read-only home, checksums are computed again next time
+
+
+def _fingerprint(entry: FileEntry, status: os.stat_result) -> Fingerprint:
     # The change time cannot be set back with touch, so it is kept beside the modification time.
     return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, entry.sha256]
 

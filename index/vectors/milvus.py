@@ -144,8 +144,6 @@ def drop_unused(index: Path, used: Collection[str]) -> list[str]:
     The caller holds the lock of `index`. Raises StoreError; collections not dropped then remain noted.
     """
     noted = index / WORK / COLLECTIONS
-    if not noted.exists():
-        return []
     left = dict(line.split(" ", 1) for line in noted.read_text("utf-8").splitlines())
     dropped = [name for name in left if name not in used]
     for name in dropped:

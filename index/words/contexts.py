@@ -37,7 +37,8 @@ def _sums(count: int, words: Tokens, texts: Vectors) -> tuple[Vectors, Integers]
     """(count, d) the sums of each word's first CONTEXTS_PER_WORD texts, and their number (count,)."""
     # Not `unique`, which looks them up before it sorts them.
     keys = np.sort(words.ids * len(texts) + words.texts)
-    rows, numbers = np.divmod(keys[_begins(keys)], max(1, len(texts)))
+    distinct = keys[np.diff(keys, prepend=-1) != 0]
+    rows, numbers = np.divmod(distinct, max(1, len(texts)))
     lengths = np.bincount(rows, minlength=count)
     place = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     order = np.argsort(place, kind="stable")
@@ -47,8 +48,3 @@ def _sums(count: int, words: Tokens, texts: Vectors) -> tuple[Vectors, Integers]
     for nth in np.split(order[: ends[-1]], ends[:-1]) if len(ends) else ():
         sums[rows[nth]] += texts[numbers[nth]]
     return sums, np.minimum(lengths, CONTEXTS_PER_WORD)
-
-
-def _begins(ascending: Integers) -> Integers:
-    """The positions at which a new number begins."""
-    return np.flatnonzero(np.diff(ascending, prepend=-1))

@@ -18,7 +18,6 @@ from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, Settin
 from service.engine.engine import Engine
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, invalid, unavailable
-from service.jobs import UnreachableError
 from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
 from service.schemas.jobs import (
     IF_MATCH,
@@ -126,7 +125,7 @@ async def job(job_id: JobId, jobs: JobsNow, manager: IndexManagerNow) -> Job:
     """Say where the job stands; once it has succeeded, the version that it made is being served."""
     record = _existing(await _ask(partial(jobs.find, job_id)))
     if record.state == "succeeded":
-        await manager.try_reload()  # a version that is bad is refused, and the log says so
+        await manager.reload()  # a version that is bad is refused, and the log says so
     return record
 
 
@@ -181,9 +180,11 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
 
 async def _ask(act: Callable[[], Result]) -> Result:
     """Call a method of the queue in a thread, since it blocks."""
+    from redis.exceptions import RedisError  # redis costs memory: only where there is a queue
+
     try:
         return await asyncio.to_thread(act)
-    except UnreachableError:
+    except RedisError:
         raise unavailable(ProblemType.JOBS_UNREACHABLE, RETRY_AFTER) from None
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 
 from index.answers.answer import Answer
@@ -20,16 +20,10 @@ from service.api.dependencies import EngineNow, SettingsNow
 from service.api.validation import check_texts
 
 
-class AnyText(Convertor[str]):
+class AnyText(PathConvertor):
     """The rest of a path, line breaks included: Starlette's own `path` stops at one."""
 
     regex = r"[\s\S]*"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 register_url_convertor("text", AnyText())

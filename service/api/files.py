@@ -4,6 +4,7 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay as they a
 """
 
 import asyncio
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -186,9 +187,10 @@ async def _matches(
     """The matches of the translation memory for each text; none for a text longer than `longest`."""
     matches: list[Answers] = [()] * len(document.units)
     places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
+    remember = partial(engine.translator.remember, source=source, target=target)
     for begin in range(0, len(places), TEXTS_ASKED):
         batch = places[begin : begin + TEXTS_ASKED]
         texts = [document.units[place].text for place in batch]
-        for place, remembered in zip(batch, await engine.remember(texts, source, target), strict=True):
+        for place, remembered in zip(batch, await engine.run("search", remember, texts), strict=True):
             matches[place] = remembered
     return matches

@@ -204,14 +204,7 @@ async def _put_together(
     parts: list[list[Segment]] = await engine.run(
         "clean", divide, [(text.sent, text.source) for text in texts]
     )
-    sentences = [[part for part in row if not part.between] for row in parts]
-    several = [
-        len(row) > 1
-        and matches is not None
-        and not (matches and matches[0].match in ("exact", "memory", "paraphrase"))
-        for row, matches in zip(sentences, answers, strict=True)
-    ]
-    asked = [row if many else [] for row, many in zip(sentences, several, strict=True)]
+    asked = [_sentences(row, matches) for row, matches in zip(parts, answers, strict=True)]
     check_answers("q", sum(map(len, asked)), Choices(target=[target]), limits.MAX_ANSWERS)
     queries = [
         Query("sentence", sentence_of(part, markup=markup), text.source, target)
@@ -220,19 +213,26 @@ async def _put_together(
     ]
     found = iter(await engine.answers(queries) if queries else [])
     whole: list[str | None] = []
-    for row, own, matches, many in zip(parts, sentences, answers, several, strict=True):
-        rows = [likely(next(found), settings.min_confidence) for _ in own] if many else [matches or ()]
+    for row, own, matches in zip(parts, asked, answers, strict=True):
+        rows = [likely(next(found), settings.min_confidence) for _ in own] or [matches or ()]
         if not all(rows):
             whole.append(None)
             continue
         texts_of = iter([_encoded(answers[0].text, body) for answers in rows])
-        shown = row if many else _as_one(row)
+        shown = row if own else _as_one(row)
         whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
     return whole
 
 
 def _divided(texts: Sequence[tuple[str, str]], markup: bool) -> list[list[Segment]]:
     return [segments(text, language, markup=markup) for text, language in texts]
+
+
+def _sentences(parts: Sequence[Segment], answers: Answers | None) -> list[Segment]:
+    """The sentences of a text that are asked one by one; [] for one that is answered as a whole."""
+    sentences = [part for part in parts if not part.between]
+    known = answers is None or (answers and answers[0].match in ("exact", "memory", "paraphrase"))
+    return [] if known or len(sentences) < 2 else sentences
 
 
 def _as_one(parts: Sequence[Segment]) -> list[Segment]:

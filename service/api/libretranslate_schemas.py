@@ -1,5 +1,6 @@
 """What LibreTranslate's protocol takes and gives, as pydantic models; names are that protocol's."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
@@ -22,10 +23,6 @@ def _refuse_booleans(value: object) -> object:
     return str(value) if isinstance(value, bool) else value
 
 
-def _not_negative(value: int) -> int:
-    return max(0, value)
-
-
 def _field(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field gives)
     return Field(min_length=1, description=description)
 
@@ -44,7 +41,7 @@ class TranslateRequest(BaseModel, frozen=True):
     alternatives: Annotated[
         int,
         BeforeValidator(_refuse_booleans),
-        AfterValidator(_not_negative),
+        AfterValidator(partial(max, 0)),
         Field(description="Highest number of alternatives per text."),
     ] = 0
     api_key: str | None = Field(default=None, description="The API key, if the service requires one.")

@@ -78,9 +78,8 @@ class Batcher:
         Raises QueueFullError immediately, and whatever `run` raises. If this call is cancelled, items that
         other requests wait for are still computed.
         """
-        loop = asyncio.get_running_loop()
-        waiter = Waiter(len(items), loop.create_future())
-        work = self._enqueue(run, items, waiter, loop)
+        waiter = Waiter(len(items), asyncio.get_running_loop().create_future())
+        work = self._enqueue(run, items, waiter)
         if work:
             await waiter.done
         return [item.result for item in work]
@@ -89,9 +88,7 @@ class Batcher:
         """Wait until the running batches are finished."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _enqueue(
-        self, run: Run, items: Mapping[Hashable, object], waiter: Waiter, loop: asyncio.AbstractEventLoop
-    ) -> list[WorkItem]:
+    def _enqueue(self, run: Run, items: Mapping[Hashable, object], waiter: Waiter) -> list[WorkItem]:
         new_keys = [key for key in items if key not in self._in_flight]
         # An empty queue accepts any request, whose size is limited elsewhere.
         if self._queued and self._queued + len(new_keys) > self._bounds.queue:
@@ -106,19 +103,20 @@ class Batcher:
         if new_work:
             self._queue.append(new_work)
             self._queued += len(new_work)
-            self._schedule(loop)
+            self._schedule()
         return requested
 
-    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _schedule(self) -> None:
         """Dispatch in the next iteration of the loop."""
         if self._idle_threads and not self._scheduled:
             self._scheduled = True
-            loop.call_soon(self._dispatch, loop)
+            asyncio.get_running_loop().call_soon(self._dispatch)
 
-    def _dispatch(self, loop: asyncio.AbstractEventLoop, seen: int = 0) -> None:
+    def _dispatch(self, seen: int = 0) -> None:
         """Start batches once an iteration of the loop adds nothing, so that simultaneous items share one."""
+        loop = asyncio.get_running_loop()
         if seen < self._queued < self._bounds.batch:
-            loop.call_soon(self._dispatch, loop, self._queued)
+            loop.call_soon(self._dispatch, self._queued)
             return
         self._scheduled = False
         while self._idle_threads and (batch := self._next_batch()):
@@ -145,11 +143,9 @@ class Batcher:
         """Compute a batch, in a thread."""
         self._metrics.spent("queue", time.perf_counter() - batch[0].queued_at)
         outcomes = [(work, _attempt(work)) for work in _by_run(batch)]
-        loop.call_soon_threadsafe(self._deliver, outcomes, loop)
+        loop.call_soon_threadsafe(self._deliver, outcomes)
 
-    def _deliver(
-        self, outcomes: Sequence[tuple[Sequence[WorkItem], Outcome]], loop: asyncio.AbstractEventLoop
-    ) -> None:
+    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], Outcome]]) -> None:
         self._idle_threads += 1
         for group, outcome in outcomes:
             for position, work in enumerate(group):
@@ -160,7 +156,7 @@ class Batcher:
                     work.result = outcome[position]
                     _complete(work.waiters)
         if self._queue:
-            self._schedule(loop)
+            self._schedule()
 
 
 def _by_run(batch: Sequence[WorkItem]) -> Iterable[list[WorkItem]]:

@@ -6,12 +6,11 @@ cache are shared by the engines of all versions (index_manager.py).
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from index.answers.answer import Answers
 from index.answers.request import Query
-from index.answers.respond import Step
 from index.answers.translator import Translator
 from index.confidence import MIN_CONFIDENCE
 from index.errors import StoreError
@@ -20,7 +19,7 @@ from index.text.normalisation import clean
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
 from service.http.problems import ProblemType, unavailable
-from service.observability.metrics import Metrics
+from service.observability.metrics import Metrics, Stage
 
 log = logging.getLogger("passepartout.store")
 
@@ -61,17 +60,11 @@ class Engine:
         return [found[key] for key in keys]
 
     async def run(
-        self, step: Step, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+        self, step: Stage, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
         """Call `act` on items in a thread of the batcher; ProblemError if too much is waiting."""
         with self._metrics.stage(step):
             return await self._compute(act, {object(): item for item in items}, self._batcher)
-
-    async def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
-        """Look texts up in the translation memory alone, as Translator.remember does."""
-        act = partial(self.translator.remember, source=source, target=target)
-        with self._metrics.stage("search"):
-            return await self._compute(act, {object(): text for text in texts}, self._batcher)
 
     async def run_slow(self, act: Callable[[], Outcome]) -> Outcome:
         """Call `act` in the thread for slow work; ProblemError if too much is waiting for it."""

@@ -42,31 +42,24 @@ class IndexManager:
         """Serve `translator`, if given, otherwise the current version of the index."""
         self._engine = await self._in_thread(partial(self._open, translator))
 
-    async def reload(self) -> bool:
-        """Serve the current version of the index; return whether that changed anything.
-
-        Raises what `Translator.open` raises; the version served then stays.
-        """
+    async def reload(self) -> None:
+        """Serve the current version of the index; one that cannot be opened is refused: the log says why."""
         async with self._lock:
-            version = await self._in_thread(partial(current, self._index))
-            if version == self.engine.translator.version:
-                return False
             try:
-                engine = await self._in_thread(partial(self._open, None, version))
+                version = await self._in_thread(partial(current, self._index))
+            except Exception:  # CURRENT cannot be read: what is served stays
+                return
+            served = self.engine.translator.version
+            if version == served:
+                return
+            try:
+                self._engine = await self._in_thread(partial(self._open, None, version))
             except Exception as error:
                 # The message names files of this machine and contains no user data.
                 reason = str(error) if isinstance(error, PassepartoutError) else type(error).__name__
-                served = self.engine.translator.version
                 log.error("version %s is refused, %s stays: %s", version, served, reason)
-                raise
-            self._engine = engine
-            log.info("version %s is served", version)
-            return True
-
-    async def try_reload(self) -> None:
-        """Reload as `reload` does; errors are only logged."""
-        with suppress(Exception):
-            await self.reload()
+            else:
+                log.info("version %s is served", version)
 
     @asynccontextmanager
     async def watching(self, seconds: float) -> AsyncIterator[None]:
@@ -91,7 +84,7 @@ class IndexManager:
             changed = await self._in_thread(partial(_changed_at, self._index / CURRENT))
             if changed is not None and changed != seen:
                 seen = changed
-                await self.try_reload()
+                await self.reload()
 
     def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
         served = self._engine.translator if self._engine else None

@@ -35,9 +35,7 @@ class Entry(Frozen):
 class RedisCache:
     """Answers in the Redis at `url`, kept for `seconds`; `rejected` is called for each invalid value."""
 
-    def __init__(
-        self, url: str, secret: bytes, seconds: int, rejected: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, url: str, secret: bytes, seconds: int, rejected: Callable[[], None]) -> None:
         self._secret, self._seconds, self._rejected = secret, seconds, rejected
         self._failing = False
         self._redis: Redis = Redis.from_url(

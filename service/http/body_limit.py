@@ -63,8 +63,6 @@ def _too_long(length: int) -> ProblemError:
 
 def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     """The declared length of the body in bytes; None if the headers have no valid one."""
-    for name, value in headers:
-        if name == b"content-length":
-            # Without leading zeros, which would displace significant digits.
-            return int(value.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0") if value.isdigit() else None
-    return None
+    value = next((value for name, value in headers if name == b"content-length"), b"")
+    # Without leading zeros, which would displace significant digits.
+    return int(value.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0") if value.isdigit() else None

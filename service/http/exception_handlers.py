@@ -17,6 +17,10 @@ from service.http.bodies import JSON_TYPE, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas.problems import FieldError
 
+BY_ERROR: Mapping[type[RequestError], ProblemType] = {
+    UnknownLanguageError: ProblemType.UNKNOWN_LANGUAGE,
+    UndetectedLanguageError: ProblemType.UNDETECTED_LANGUAGE,
+}
 BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
 
 # Messages by pydantic's error type; filled with {field} and the error's context.
@@ -48,33 +52,27 @@ LIMIT_KEYS = ("min_length", "max_length", "ge", "le")
 
 
 def add_handlers(app: FastAPI) -> None:
-    app.add_exception_handler(ProblemError, _problem)
-    app.add_exception_handler(RequestError, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
+    for kind in (ProblemError, RequestError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _refuse)
 
 
-async def _problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ProblemError)
-    return error.response(request.scope)
+async def _refuse(request: Request, error: Exception) -> Response:
+    return _problem_of(request, error).response(request.scope)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    kinds = {
-        UnknownLanguageError: ProblemType.UNKNOWN_LANGUAGE,
-        UndetectedLanguageError: ProblemType.UNDETECTED_LANGUAGE,
-    }
-    kind = kinds.get(type(error), ProblemType.INVALID_REQUEST)
-    return ProblemError.of_fields(kind, error.faults).response(request.scope)
+def _problem_of(request: Request, error: Exception) -> ProblemError:
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, RequestError):
+        kind = BY_ERROR.get(type(error), ProblemType.INVALID_REQUEST)
+        return ProblemError.of_fields(kind, error.faults)
+    if isinstance(error, RequestValidationError):
+        return _invalid(request, error.errors())
+    assert isinstance(error, HTTPException)
+    return _http(request, error)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return _problem_of(request, error.errors()).response(request.scope)
-
-
-def _problem_of(request: Request, details: Sequence[Mapping[str, Any]]) -> ProblemError:
+def _invalid(request: Request, details: Sequence[Mapping[str, Any]]) -> ProblemError:
     content_type = request.headers.get("content-type", "")
     first = details[0]
     if first["type"] == "json_invalid":
@@ -87,20 +85,16 @@ def _problem_of(request: Request, details: Sequence[Mapping[str, Any]]) -> Probl
     return ProblemError.of_fields(ProblemType.INVALID_REQUEST, list(map(_field_error, details)))
 
 
-async def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _http(request: Request, error: HTTPException) -> ProblemError:
     kind = BY_STATUS.get(error.status_code, ProblemType.BAD_REQUEST)
     if error.status_code == 400 and media_type(request.headers.get("content-type", "")) == JSON_TYPE:
         kind = ProblemType.BAD_JSON  # nested too deep, or not in UTF-8
+    allowed = (error.headers or {}).get("Allow", "another method")
     details = {
         ProblemType.NOT_FOUND: "there is nothing at this path: /openapi.json lists what there is",
-        ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
+        ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {allowed}",
     }
-    return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response(request.scope)
-
-
-def _allowed(headers: Mapping[str, str] | None) -> str:
-    return (headers or {}).get("Allow", "another method")
+    return ProblemError(kind, details.get(kind), headers=error.headers)
 
 
 def _field_error(detail: Mapping[str, Any]) -> FieldError:

@@ -101,11 +101,9 @@ def route_of(scope: Scope) -> str:
 
 def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The client's request id if it is short and plain, otherwise a random one."""
-    for name, value in headers:
-        if name == REQUEST_ID:
-            if ACCEPTED_ID.fullmatch(value):
-                return value
-            break
+    given = next((value for name, value in headers if name == REQUEST_ID), b"")
+    if ACCEPTED_ID.fullmatch(given):
+        return given
     return b"%016x" % getrandbits(64)  # only distinguishes requests: not a secret
 
 

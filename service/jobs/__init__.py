@@ -1,5 +1,1 @@
 """Changes to the index over HTTP: jobs that the service queues in Redis and that a worker process runs."""
-
-
-class UnreachableError(Exception):
-    """The Redis that keeps the jobs does not answer."""

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
@@ -35,6 +36,7 @@ from service.jobs.record import Record
 from service.jobs.spool import NO_SPACE, open_spool
 from service.observability.logs import log_exception
 from service.schemas.jobs import (
+    END_STATES,
     Add,
     Build,
     Collect,
@@ -65,7 +67,8 @@ class CancelledError(Exception):
 
 def perform(spec: Spec, record: Record, settings: Settings) -> None:
     """Run a job and tell its record the outcome. Raises RedisError if Redis does not answer."""
-    if record.ended():  # finished by a worker that was presumed dead
+    last = record.last()
+    if last is not None and last.state in END_STATES:  # a worker that was presumed dead has ended it
         return
     run = _Run(spec, record, settings)
     event = run.outcome()
@@ -112,18 +115,13 @@ class _Run:
             case Add() | Replace() as request:
                 with self._sources(request) as sources:
                     if isinstance(request, Replace):
-                        return self._change(lambda base: self._changed(base, replace=sources))
+                        return self._change(change_index, replace=sources)
                     own_ids = request.own_ids or bool(request.sentences)
-                    return self._change(lambda base: self._changed(base, add=sources, own_ids=own_ids))
+                    return self._change(change_index, add=sources, own_ids=own_ids)
             case Delete(ids=ids):
-                return self._change(lambda base: self._changed(base, delete=ids))
+                return self._change(change_index, delete=ids)
             case Build(uploads=uploads):
-                sources = self._uploaded(uploads)
-                return self._change(
-                    lambda base: rebuild_index(
-                        self.index, sources, threads=self.threads, base=base, job=self.record.key
-                    )
-                )
+                return self._change(rebuild_index, sources=self._uploaded(uploads))
             case Rollback(version=version):
                 target = self._remembered("target", lambda: version or version_before(self.index))
                 self._when_free(lambda: roll_back(self.index, target))
@@ -140,11 +138,7 @@ class _Run:
                 taught = _taught(learned) if learned else None
                 return Event(state="succeeded", version=manifest.version, taught=taught)
 
-    def _changed(self, base: str, **changes: object) -> IndexManifest:
-        job = self.record.key
-        return change_index(self.index, threads=self.threads, base=base, job=job, **changes)  # type: ignore[arg-type]
-
-    def _change(self, change: Callable[[str], IndexManifest]) -> Event:
+    def _change(self, change: Callable[..., IndexManifest], **options: object) -> Event:
         """Change the version served when the job first started, or a later one if that is gone.
 
         UsageError if the request names a version and that is not served any more.
@@ -152,8 +146,9 @@ class _Run:
         while True:
             base = self._remembered("base", lambda: self.wanted or current(self.index))
             if base in versions(self.index):
+                named = {"threads": self.threads, "base": base, "job": self.record.key, **options}
                 try:
-                    manifest = self._when_free(lambda base=base: change(base))  # type: ignore[misc]
+                    manifest = self._when_free(partial(change, self.index, **named))
                 except OutdatedError:
                     log.info("version %s is no longer served: changing the current one", base)
                 else:

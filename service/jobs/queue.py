@@ -7,14 +7,13 @@ job is JSON that must match a schema, and `CorpusJob` runs only that.
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 from redis.retry import Retry as RedisRetry
 from rq import Queue, Retry, Worker
 from rq.command import send_stop_job_command
@@ -24,7 +23,6 @@ from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
 from service import limits
-from service.jobs import UnreachableError
 from service.jobs.record import Record
 from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Spec, State
 
@@ -79,7 +77,7 @@ class CorpusJob(QueuedJob):
 class JobQueue:
     """Jobs in the Redis at `url`.
 
-    Every method blocks until Redis answers, and raises UnreachableError if it does not.
+    Every method blocks until Redis answers, and raises RedisError if it does not.
     """
 
     def __init__(self, url: str) -> None:
@@ -91,21 +89,20 @@ class JobQueue:
     def submit(self, spec: Spec) -> Job:
         """Queue a job."""
         job_id = secrets.token_hex(16)
-        with _redis_errors():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
-            pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
-            pipe.execute()
-            self._queue.enqueue_call(
-                RQ_FUNCTION,
-                args=(spec.model_dump_json(),),
-                timeout=limits.JOB_SECONDS,
-                result_ttl=limits.JOB_KEPT_SECONDS,
-                failure_ttl=limits.JOB_KEPT_SECONDS,
-                description=spec.request.action,
-                job_id=job_id,
-                retry=Retry(max=MAX_RESTARTS),
-            )
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
+        pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
+        pipe.execute()
+        self._queue.enqueue_call(
+            RQ_FUNCTION,
+            args=(spec.model_dump_json(),),
+            timeout=limits.JOB_SECONDS,
+            result_ttl=limits.JOB_KEPT_SECONDS,
+            failure_ttl=limits.JOB_KEPT_SECONDS,
+            description=spec.request.action,
+            job_id=job_id,
+            retry=Retry(max=MAX_RESTARTS),
+        )
         job = self.find(job_id)
         assert job is not None  # it has just been queued
         return job
@@ -114,31 +111,27 @@ class JobQueue:
         """The job with this id; None if it is unknown or malformed."""
         if not re.fullmatch(JOB_ID, job_id):
             return None
-        with _redis_errors():
-            queued = self._fetch(job_id)
-            return None if queued is None else self._to_job(queued)
+        queued = self._fetch(job_id)
+        return None if queued is None else self._to_job(queued)
 
     def latest(self) -> list[Job]:
         """The latest JOBS_LISTED jobs, newest first."""
-        with _redis_errors():
-            job_ids: Any = self._redis.zrange(JOB_IDS, 0, JOBS_LISTED - 1, desc=True)
-            return [job for job_id in job_ids if (job := self.find(job_id.decode(errors="replace")))]
+        job_ids: Any = self._redis.zrange(JOB_IDS, 0, JOBS_LISTED - 1, desc=True)
+        return [job for job_id in job_ids if (job := self.find(job_id.decode(errors="replace")))]
 
     def cancel(self, job_id: str) -> Job | None:
         """Cancel a job, queued or running; one that has ended stays as it is. None if it is unknown."""
         job = self.find(job_id)
         if job is None or job.state in END_STATES:
             return job
-        with _redis_errors():
-            Record(self._redis, job_id).save("cancelled", "yes")  # for a worker that is just starting it
-            if (queued := self._fetch(job_id)) is not None:
-                self._stop(queued)
+        Record(self._redis, job_id).save("cancelled", "yes")  # for a worker that is just starting it
+        if (queued := self._fetch(job_id)) is not None:
+            self._stop(queued)
         return self.find(job_id)
 
     def workers(self) -> int:
         """How many workers have sent a heartbeat lately."""
-        with _redis_errors():
-            workers = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
+        workers = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
         heartbeats = [worker.last_heartbeat for worker in workers if worker.last_heartbeat]
         silences = [(datetime.now(UTC) - last).total_seconds() for last in heartbeats]
         return sum(silence < limits.WORKER_SILENCE_SECONDS for silence in silences)
@@ -197,11 +190,3 @@ def _state_of(queued: CorpusJob, last: Event | None) -> Event:
     if state == "running" and last is not None:
         return last
     return Event(state=state, reason=INTERRUPTED_REASON if state == "failed" else None)
-
-
-@contextmanager
-def _redis_errors() -> Iterator[None]:
-    try:
-        yield
-    except RedisError as error:
-        raise UnreachableError from error

@@ -4,7 +4,7 @@ from pydantic import ValidationError
 from redis import Redis
 
 from service import limits
-from service.schemas.jobs import END_STATES, Event
+from service.schemas.jobs import Event
 
 
 class Record:
@@ -26,11 +26,6 @@ class Record:
             return Event.model_validate_json(self.saved("event") or "")
         except ValidationError:
             return None
-
-    def ended(self) -> bool:
-        """Whether the job has ended."""
-        last = self.last()
-        return last is not None and last.state in END_STATES
 
     def save(self, name: str, value: str) -> None:
         """Save a value, for as long as jobs are kept."""

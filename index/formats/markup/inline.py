@@ -6,10 +6,11 @@ To be kept in a memory, a text with codes is written with a short tag for each, 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from index.formats.document import Charset, Edit, Filling, Unit
+from index.formats.document import Charset, Document, Edit, Filling, Unit
 from index.formats.markup.xml import CODE_ELEMENTS, Element, escaped
 from index.formats.sentence import CODES
 from index.text.placeables import placeables
@@ -44,42 +45,38 @@ def _pieces(
             yield f"</{child.name}{number}>", source[child.close : child.end]
 
 
-class Segment:
-    """The content of a source element, and how a translation is written with its codes."""
+def unit(document: Document, source: Element, edit: Callable[[Filling], Iterable[Edit]]) -> Unit:
+    """The unit of a source element; `edit` gives the edits that write a filling, whose text is then XML."""
+    pieces = list(_pieces(source, document.text))
+    return Unit(source.text, edit, adapt=partial(_adapted, document.charset, source.text, pieces))
 
-    def __init__(self, text: str, charset: Charset, element: Element) -> None:
-        self._charset = charset
-        self._pieces = list(_pieces(element, text))
-        self.text = element.text
-        self.codes = [(tag, markup) for tag, markup in self._pieces if tag]
 
-    def unit(self, edit: Callable[[Filling], Iterable[Edit]]) -> Unit:
-        """The unit of this text; `edit` gives the edits that write a filling, whose text is then XML."""
-        return Unit(self.text, edit, adapt=self.adapt)
+def _adapted(
+    charset: Charset, source: str, pieces: Sequence[tuple[str, str]], filling: Filling
+) -> Filling | None:
+    """A translation as XML with the codes of the source, fuzzy where their places are not sure.
 
-    def adapt(self, filling: Filling) -> Filling | None:
-        """A translation as XML with the codes of the source, fuzzy where their places are not sure.
-
-        They are if the memory has the same codes, or if all codes are around the text. Others are put at the
-        end, in order. None for a translation with placeholders that may stand for a code here.
-        """
-        if not self.codes:
-            return filling._replace(text=escaped(filling.text, self._charset))
-        if _placeholders(filling.text) - _placeholders(self.text):
-            return None
-        markup = dict(self.codes)
-        if Counter(_SHORT_TAG.findall(filling.codes)) == Counter(tag for tag, _ in self.codes):
-            parts = re.split(f"({_SHORT_TAG.pattern})", filling.codes)
-            content = "".join(markup.get(part) or escaped(part, self._charset) for part in parts)
-            return filling._replace(text=content)
-        texts = [place for place, (tag, text) in enumerate(self._pieces) if not tag and text.strip()]
-        first, last = (texts[0], texts[-1]) if texts else (0, 0)
-        before, within, after = (
-            "".join(text for tag, text in pieces if tag)
-            for pieces in (self._pieces[:first], self._pieces[first:last], self._pieces[last:])
-        )
-        content = f"{before}{escaped(filling.text, self._charset)}{within}{after}"
-        return filling._replace(text=content, fuzzy=filling.fuzzy or bool(within))
+    They are if the memory has the same codes, or if all codes are around the text. Others are put at the
+    end, in order. None for a translation with placeholders that may stand for a code here.
+    """
+    codes = [(tag, markup) for tag, markup in pieces if tag]
+    if not codes:
+        return filling._replace(text=escaped(filling.text, charset))
+    if _placeholders(filling.text) - _placeholders(source):
+        return None
+    markup = dict(codes)
+    if Counter(_SHORT_TAG.findall(filling.codes)) == Counter(tag for tag, _ in codes):
+        parts = re.split(f"({_SHORT_TAG.pattern})", filling.codes)
+        content = "".join(markup.get(part) or escaped(part, charset) for part in parts)
+        return filling._replace(text=content)
+    texts = [place for place, (tag, text) in enumerate(pieces) if not tag and text.strip()]
+    first, last = (texts[0], texts[-1]) if texts else (0, 0)
+    before, within, after = (
+        "".join(text for tag, text in some if tag)
+        for some in (pieces[:first], pieces[first:last], pieces[last:])
+    )
+    content = f"{before}{escaped(filling.text, charset)}{within}{after}"
+    return filling._replace(text=content, fuzzy=filling.fuzzy or bool(within))
 
 
 def _placeholders(text: str) -> Counter[str]:

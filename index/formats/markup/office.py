@@ -103,7 +103,7 @@ def read_table(
         elif cells:
             values = {name: cells[place] for place, name in enumerate(names) if place in cells}
             line = _number(row.get("r"), number + 1)
-            yield from whole(partial(row_sentences, path, line, number, values, language))
+            yield from whole(row_sentences(path, line, number, values, language))
 
 
 def _column(cell: xml.Element) -> int:

@@ -43,7 +43,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
         if isinstance(unit, BadUnit):
             yield unit
         else:
-            yield from whole(partial(_sentences, path, number, unit))
+            yield from whole(_sentences(path, number, unit))
 
 
 def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]:
@@ -129,9 +129,9 @@ def _add(document: Document, unit: xml.Element, target: str) -> None:
     found = next((row for row in variants if lookup(row[0], [stated.split("-")[0]])), None)
     if found is not None and found[2].text.strip():
         document.source = document.source or stated
-        written = inline.Segment(document.text, document.charset, found[2])
         place = own[1] if own else None
-        document.units.append(written.unit(partial(_filled, document, unit, place, target)))
+        edit = partial(_filled, document, unit, place, target)
+        document.units.append(inline.unit(document, found[2], edit))
 
 
 def _filled(

@@ -71,7 +71,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
             yield unit
         elif _translatable(unit):
             pairs = list(_pairs(unit))
-            yield from whole(partial(_sentences, path, number, unit, pairs))
+            yield from whole(_sentences(path, number, unit, pairs))
             number += len(pairs)
 
 
@@ -162,19 +162,19 @@ def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
     if filled and (_state(pair) not in UNTRANSLATED_STATES or pair.holder.get("subState") == SUB_STATE):
         document.kept += 1
     elif pair.source.text.strip():
-        segment = inline.Segment(document.text, document.charset, pair.source)
-        document.units.append(segment.unit(partial(_filled, document, pair, contents)))
+        edit = partial(_filled, document, pair, contents)
+        document.units.append(inline.unit(document, pair.source, edit))
 
 
 def _filled(document: Document, pair: Pair, contents: dict[str, str], filling: Filling) -> Iterator[Edit]:
     """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
     text, content, target = document.text, filling.text, pair.holder.first("target")
-    changes: dict[str, str | None] = {}
+    changes: dict[str, str] = {}
     if pair.holder.name == "segment":
         state = {"state": "initial" if filling.fuzzy else "translated"}
         if filling.fuzzy:
             state["subState"] = SUB_STATE
-        yield from xml.rewritten(text, pair.holder, None, dict(state))
+        yield from xml.rewritten(text, pair.holder, None, state)
     else:
         changes = {
             "state": "needs-review-translation" if filling.fuzzy else "translated",

@@ -24,6 +24,7 @@ DEEPEST = 256  # elements within one another
 # Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
 CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
 STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+NO_CHANGES: Mapping[str, str] = {}  # of attributes
 _INVALID = "\x7f"  # stands for a character that XML does not allow, at the same places
 _NOT_ALLOWED = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]));"
@@ -176,12 +177,8 @@ class _Walk:
         """Parse more text; yield the records that are complete."""
         text = self._rest + text
         # A reference may go on in the next block.
-        cut = (
-            len(text)
-            if final or (cut := text.rfind("&", len(text) - 12 if len(text) > 12 else 0)) < 0
-            else cut
-        )
-        text, self._rest = text[:cut], text[cut:]
+        cut = -1 if final else text.rfind("&", max(0, len(text) - 12))
+        text, self._rest = (text, "") if cut < 0 else (text[:cut], text[cut:])
         if self._fed == 0 and (declared := _DECLARATION.match(text)):
             text = re.sub("[^\n]", " ", declared[0]) + text[declared.end() :]
         allowed = _NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
@@ -290,11 +287,11 @@ class _Places:
 
 
 def rewritten(
-    text: str, element: Element, content: str | None, changes: Mapping[str, str | None] | None = None
+    text: str, element: Element, content: str | None, changes: Mapping[str, str] = NO_CHANGES
 ) -> Iterator[Edit]:
     """Yield the edits that give an element another content (XML) and other attributes; None: as it is."""
     tag = text[element.begin : element.inner]
-    for name, value in (changes or {}).items():
+    for name, value in changes.items():
         tag = _with_attribute(tag, name, value)
     if element.close == element.end and content is not None:
         tag = f"{tag[:-2].rstrip()}>{content}</{_ELEMENT_NAME.findall(tag)[0]}>"
@@ -304,9 +301,7 @@ def rewritten(
         yield Edit(element.begin, element.inner, tag)
 
 
-def _with_attribute(tag: str, name: str, value: str | None) -> str:
-    if value is None:
-        return tag
+def _with_attribute(tag: str, name: str, value: str) -> str:
     written = f"{name}={quoteattr(value)}"
     changed, count = re.subn(rf"""(?<=\s){name}\s*=\s*("[^"]*"|'[^']*')""", lambda _: written, tag, count=1)
     if count:

@@ -31,7 +31,7 @@ def cleaned(
     is_foreign: Callable[[str], bool] = lambda text: False,
     record: io.StringIO | None = None,
 ) -> tuple[list[str], Cleaner]:
-    cleaner = Cleaner(cleaning or Cleaning(), record)
+    cleaner = Cleaner(cleaning or Cleaning(), record or io.StringIO())
     given = [("f.txt", Sentence(str(n), text, "en", n)) for n, text in enumerate(texts, start=1)]
     return [sentence.text for sentence in kept(cleaner, given, is_foreign)], cleaner
 
@@ -77,10 +77,10 @@ def test_empty_lines_are_always_dropped_and_not_listed() -> None:
 
 def test_what_is_not_confirmed_is_dropped() -> None:
     sentence = Sentence("1", "A dog.", "en", 1, confirmed=False)
-    cleaner = Cleaner(Cleaning())
+    cleaner = Cleaner(Cleaning(), io.StringIO())
     assert list(kept(cleaner, [("f", sentence)])) == []
     assert cleaner.done.dropped == {"unconfirmed": 1}
-    assert len(list(kept(Cleaner(DEDUPLICATION_ONLY), [("f", sentence)]))) == 1
+    assert len(list(kept(Cleaner(DEDUPLICATION_ONLY, io.StringIO()), [("f", sentence)]))) == 1
 
 
 def test_the_judge_drops_what_is_in_another_language() -> None:
@@ -121,7 +121,7 @@ def test_what_differs_in_meaning_is_no_near_duplicate(one: str, other: str) -> N
 
 
 def test_a_dropped_duplicate_leaves_its_group_to_the_row_that_is_kept() -> None:
-    cleaner = Cleaner(Cleaning())
+    cleaner = Cleaner(Cleaning(), io.StringIO())
     texts = ["A cat.", "A dog.", "A cat.", "A dog."]
     given = [("f", Sentence(str(n), text, "en", n, group=f"g{n}")) for n, text in enumerate(texts)]
     list(kept(cleaner, given))

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from index.errors import CorpusError
 from index.formats.registry import Source, read
-from index.formats.streams import LONGEST_LINE
-from index.formats.txt import read_txt
+from index.formats.streams import LONGEST_LINE, read_lines
 from index.text.normalisation import clean
 
 
-def test_lines_are_numbered_from_one_and_cleaned(tmp_path: Path) -> None:
+def test_lines_are_numbered_from_one(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes("\ufeffEin Hund\r\n\n  zwei \t Hunde\nlast".encode())
-    assert list(read_txt(tmp_path / "x.txt")) == [(1, "Ein Hund"), (2, ""), (3, "zwei Hunde"), (4, "last")]
+    lines = [(1, "Ein Hund\r\n"), (2, "\n"), (3, "  zwei \t Hunde\n"), (4, "last")]
+    assert list(read_lines(tmp_path / "x.txt")) == lines
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")), max_size=10))
@@ -26,30 +26,30 @@ def test_every_line_is_read_once(tmp_path_factory: pytest.TempPathFactory, lines
     (folder / "x.txt").write_bytes(content)
     with gzip.open(folder / "x.txt.gz", "wb") as file:
         file.write(content)
-    plain = list(read_txt(folder / "x.txt"))
-    assert plain == list(enumerate(map(clean, lines), start=1))
-    assert list(read_txt(folder / "x.txt.gz")) == plain
+    plain = list(read_lines(folder / "x.txt"))
+    assert [(number, clean(line)) for number, line in plain] == list(enumerate(map(clean, lines), start=1))
+    assert list(read_lines(folder / "x.txt.gz")) == plain
 
 
 def test_an_endless_line_is_refused_without_reading_it(tmp_path: Path) -> None:
     with (tmp_path / "x.txt").open("wb") as file:
         file.write(b"one\n")
         file.truncate(1 << 40)  # a hole, not a terabyte
-    lines = read_txt(tmp_path / "x.txt")
-    assert next(lines) == (1, "one")
+    lines = read_lines(tmp_path / "x.txt")
+    assert next(lines) == (1, "one\n")
     with pytest.raises(CorpusError, match=f"line 2: longer than {LONGEST_LINE} characters"):
         next(lines)
 
 
 def test_the_longest_line_is_read(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"a" * (LONGEST_LINE - 1) + b"\nb\n")
-    assert [len(text) for _, text in read_txt(tmp_path / "x.txt")] == [LONGEST_LINE - 1, 1]
+    assert [len(text) for _, text in read_lines(tmp_path / "x.txt")] == [LONGEST_LINE, 2]
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.txt.gz", "."])
 def test_a_missing_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CorpusError, match="cannot be read"):
-        list(read_txt(tmp_path / name))
+        list(read_lines(tmp_path / name))
 
 
 @pytest.mark.parametrize(

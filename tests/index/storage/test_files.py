@@ -101,8 +101,7 @@ def test_a_changed_file_is_read_again_even_if_its_times_are_put_back(
 def test_a_file_written_a_moment_ago_is_not_remembered(folder: Path) -> None:
     entries = listed(folder)
     files.verify(folder, entries)
-    known = files._Verified(folder)
-    assert known.entries == {}
+    assert files._verified(folder) == {}
 
 
 def test_the_cache_may_be_deleted_damaged_or_unwritable(

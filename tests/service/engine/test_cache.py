@@ -11,6 +11,7 @@ from index.answers.answer import Answer, Answers
 from service.app import open_cache
 from service.engine.cache import CacheKey, MemoryCache, cached
 from service.engine.redis_cache import shared_key
+from service.observability.metrics import Metrics
 from service.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -109,6 +110,6 @@ async def test_what_is_larger_than_the_cache_leaves_it_as_it_is() -> None:
 
 
 async def test_no_bytes_means_no_cache() -> None:
-    cache = open_cache(Settings(cache_bytes=0))
+    cache = open_cache(Settings(cache_bytes=0), Metrics())
     await cache.put({A: answers("x")})
     assert await cache.get([A]) == [None]

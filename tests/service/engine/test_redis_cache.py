@@ -15,6 +15,7 @@ from service.app import open_cache
 from service.engine import redis_cache
 from service.engine.cache import CacheKey
 from service.engine.redis_cache import Entry, RedisCache, shared_key
+from service.observability.metrics import Metrics
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.engine.test_cache import answers
@@ -29,7 +30,7 @@ NAME = shared_key(KEY)
 
 @contextlib.asynccontextmanager
 async def using(url: str, secret: bytes = b"") -> AsyncIterator[RedisCache]:
-    cache = RedisCache(url, secret, 86_400)
+    cache = RedisCache(url, secret, 86_400, Metrics().rejected)
     try:
         yield cache
     finally:
@@ -140,9 +141,9 @@ def test_forged_answers_are_counted_and_not_served(
 
 async def test_redis_without_a_secret_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     url = f"redis://127.0.0.1:{free_port()}"
-    await open_cache(Settings(redis_url=url, cache_secret="0123456789abcdef")).close()
+    await open_cache(Settings(redis_url=url, cache_secret="0123456789abcdef"), Metrics()).close()
     assert caplog.text == ""
-    await open_cache(Settings(redis_url=url)).close()
+    await open_cache(Settings(redis_url=url), Metrics()).close()
     assert "PASSEPARTOUT_CACHE_SECRET" in caplog.text
 
 
