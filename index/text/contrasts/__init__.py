@@ -23,7 +23,7 @@ from index.text.contrasts.lexicon import (
     known_languages,
     lexicon_of,
     said,
-    ungreeted,
+    without_courtesies,
 )
 from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
@@ -56,8 +56,8 @@ def contrasts(
     questions and statements, and what words say by their `meanings`.
     """
     if source == target and source in known_languages():
-        question, answer = ungreeted(question, source), ungreeted(answer, source)
         question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
+        question, answer = without_courtesies(question, source), without_courtesies(answer, source)
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
     asked, answered = (
