@@ -40,7 +40,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
 from index.text.contrasts.contrast import ADDED, Contrast
-from index.text.contrasts.lexicon import without_courtesies
+from index.text.courtesies import without_courtesies
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.normalisation import clean

@@ -23,10 +23,10 @@ from index.text.contrasts.lexicon import (
     known_languages,
     lexicon_of,
     said,
-    without_courtesies,
 )
 from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
+from index.text.courtesies import without_courtesies
 from index.text.normalisation import words_of
 from index.text.spelling import marks, respelled, spellings
 

@@ -7,7 +7,6 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 `either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
 ("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
-`greeting` and `closing` what people say before and after what they want ("hello", "sorry,", "please"),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
 that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
 sentence matters. `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en":
@@ -29,7 +28,6 @@ MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", 
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
-GREETING, CLOSING = "greeting", "closing"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
@@ -62,8 +60,6 @@ class Lexicon(NamedTuple):
     function: frozenset[str]
     relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
-    greeting: re.Pattern[str]
-    closing: re.Pattern[str]
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
     begins: Mapping[str, re.Pattern[str]]
@@ -73,13 +69,6 @@ class Lexicon(NamedTuple):
 def known_languages() -> frozenset[str]:
     """The languages whose contrasts are known."""
     return frozenset(path.stem for path in Path(__file__).parent.glob("*.toml"))
-
-
-def without_courtesies(text: str, language: str) -> str:
-    """A text without the greeting before, and the "please" or thanks after, what it says in one sentence."""
-    lexicon = lexicon_of(language)
-    greeting = lexicon.greeting.match(text)
-    return lexicon.closing.sub("", text[greeting.end() :] if greeting else text)
 
 
 @lru_cache(TEXTS_CACHED)
@@ -156,10 +145,6 @@ def lexicon_of(language: str) -> Lexicon:
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
     function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
     same = [re.compile(_any_of(synonyms.split())) for synonyms in axes.pop(SAME, ())]
-    greetings = _any_of(axes.pop(GREETING, [NOTHING]))
-    greeting = re.compile(rf"(?:{greetings})(?!\w)[\s,،，]*(?=[\w¿])", re.IGNORECASE)
-    closings = _any_of(axes.pop(CLOSING, [NOTHING]))
-    closing = re.compile(rf"(?<=[^\s,،，])[\s,،，]+(?:{closings})(?=\W*$)", re.IGNORECASE)
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
     polite_forms = [
         (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
@@ -169,18 +154,7 @@ def lexicon_of(language: str) -> Lexicon:
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
     return Lexicon(
-        ignored,
-        affirmative,
-        patterns,
-        mood,
-        function,
-        relation,
-        same,
-        greeting,
-        closing,
-        polite,
-        polite_forms,
-        begins,
+        ignored, affirmative, patterns, mood, function, relation, same, polite, polite_forms, begins
     )
 
 

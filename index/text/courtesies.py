@@ -1,0 +1,32 @@
+"""Courtesies: a greeting before what is asked, and a "please" or thanks after it, are not asked."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+
+def without_courtesies(text: str, language: str) -> str:
+    """A text without the courtesies around what it says in one sentence."""
+    if language not in _tables():
+        return text
+    greeting, closing = _patterns(language)
+    greeted = greeting.match(text)
+    return closing.sub("", text[greeted.end() :] if greeted else text)
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds a greeting at the beginning, and what finds a closing at the end."""
+    table = _tables()[language]
+    greeting, closing = ("|".join(map(re.escape, table[name])) for name in ("greeting", "closing"))
+    return (
+        re.compile(rf"(?:{greeting})(?!\w)[\s,،，]*(?=[\w¿])", re.IGNORECASE),
+        re.compile(rf"(?<=[^\s,،，])[\s,،，]+(?:{closing})(?=\W*$)", re.IGNORECASE),
+    )
+
+
+@cache
+def _tables() -> dict[str, dict[str, Sequence[str]]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
