@@ -19,7 +19,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import clean, lowered
-from index.text.spelling import marks, respelled, spellings
+from index.text.spelling import marked, respelled, spellings
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
 from index.vectors.vector_index import Rows, VectorIndex
@@ -116,7 +116,7 @@ class WordIndex:
 
         Where it has no words, in what the encoder has read. A word that is known as it is stays so.
         """
-        if marks(text):
+        if marked(text):
             return text
 
         def spelled(word: str) -> str | None:

@@ -55,6 +55,11 @@ def respelled(text: str, language: str, spelled: Callable[[str], str | None]) ->
     return WORD.sub(as_spelled, text)
 
 
+def marked(text: str) -> bool:
+    """Whether any letter of a text has a mark that need not be typed."""
+    return text.translate(_PLAIN) != text
+
+
 def marks(text: str) -> int:
     """The number of letters that have marks which need not be typed."""
     return sum(character.translate(_PLAIN) != character for character in text)

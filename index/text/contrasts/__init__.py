@@ -28,7 +28,7 @@ from index.text.contrasts.meanings import OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
 from index.text.courtesies import without_courtesies
 from index.text.normalisation import words_of
-from index.text.spelling import marks, respelled, spellings
+from index.text.spelling import marked, respelled, spellings
 
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
@@ -95,7 +95,7 @@ def _spelled_as(text: str, other: str, language: str) -> str:
 
     A mark on the last letter may make another form of a verb ("tome", "tomé"), but of words like "está".
     """
-    if not marks(other):
+    if not marked(other):
         return text
     function = lexicon_of(language).function
     words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]

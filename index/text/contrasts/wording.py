@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Prefix
 
 from index.languages import has_spaces
 from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
@@ -216,12 +216,12 @@ def _meanings(word: str, language: str) -> frozenset[int]:
 
 
 def _same_stem(one: str, other: str, language: str) -> bool:
-    one, other = (_plain(word, language) for word in (one, other))
-    pairs = enumerate(zip(one, other, strict=False))
-    common = next((place for place, (first, second) in pairs if first != second), min(len(one), len(other)))
+    one, other = _plain(one, language), _plain(other, language)
+    common = Prefix.similarity(one, other)
     return common >= MIN_STEM and max(len(one), len(other)) - common <= LONGEST_ENDING
 
 
+@lru_cache(WORDS_CACHED)
 def _plain(word: str, language: str) -> str:
     """A word without accents, and in Arabic without article and the prefixes of verbs."""
     if language == "ar":
