@@ -9,8 +9,9 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
 that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
-sentence matters. `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en":
-wohnst, wohnen; `^` where it is the first word), `polite` words without which the second are of others (Sie).
+sentence matters ("right_away": two words). `polite_forms` are endings of what is said to one hearer,
+familiarly and politely ("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
+which the second are of others (Sie).
 """
 
 import re
@@ -31,6 +32,7 @@ SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "po
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
+JOINT = "_"  # between the words of a phrase that means what a word does
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
 
@@ -48,9 +50,10 @@ class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
     and of each list of words that mean the same; the function words, and those of them that are relations.
 
-    `mood` is an axis of the whole text, the others are of its clauses. `polite` finds its words as they are
-    spelled; of `polite_forms`, whether each is of a first word, and both endings. `begins`: of each axis, and
-    of what is ignored, a pattern of the words that its phrases begin with, or of the characters.
+    `mood` is an axis of the whole text, the others are of its clauses. `phrases` finds those of several words
+    that mean what others do, `polite` its words as they are spelled; of `polite_forms`, whether each is of a
+    first word, and both endings. `begins`: of each axis, and of what is ignored, a pattern of the words that
+    its phrases begin with, or of the characters.
     """
 
     ignored: re.Pattern[str]
@@ -60,6 +63,7 @@ class Lexicon(NamedTuple):
     function: frozenset[str]
     relation: frozenset[str]
     same: Sequence[re.Pattern[str]]
+    phrases: re.Pattern[str]
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
     begins: Mapping[str, re.Pattern[str]]
@@ -144,7 +148,10 @@ def lexicon_of(language: str) -> Lexicon:
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
     function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
-    same = [re.compile(_any_of(synonyms.split())) for synonyms in axes.pop(SAME, ())]
+    synonyms = [words.split() for words in axes.pop(SAME, ())]
+    same = [re.compile(_any_of(words)) for words in synonyms]
+    several = [word.replace(JOINT, " ") for words in synonyms for word in words if JOINT in word]
+    phrases = re.compile(rf"(?<!\S)(?:{_any_of(sorted(several, key=len, reverse=True)) or NOTHING})(?!\S)")
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
     polite_forms = [
         (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
@@ -154,7 +161,7 @@ def lexicon_of(language: str) -> Lexicon:
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
     return Lexicon(
-        ignored, affirmative, patterns, mood, function, relation, same, polite, polite_forms, begins
+        ignored, affirmative, patterns, mood, function, relation, same, phrases, polite, polite_forms, begins
     )
 
 

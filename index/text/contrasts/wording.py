@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein, Prefix
 
 from index.languages import has_spaces
 from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
-from index.text.contrasts.lexicon import PERSON, WORDS_CACHED, YOU, known_languages, lexicon_of, said
+from index.text.contrasts.lexicon import JOINT, PERSON, WORDS_CACHED, YOU, known_languages, lexicon_of, said
 from index.text.normalisation import words_of
 from index.text.number_words import may_have_number, numbers_in
 from index.text.speakers import Speakers, speakers_of
@@ -104,7 +104,9 @@ def _count_of_numbers(text: str, language: str) -> int:
 @lru_cache(WORDS_CACHED)
 def says(word: str, language: str) -> bool:
     """Whether a word says something by itself: articles, pronouns, "please" do not, numbers are elsewhere."""
-    word = _head(word)
+    word, *others = _head(word).split(JOINT)
+    if others:
+        return any(says(part, language) for part in (word, *others))
     if not any(map(str.isalpha, word)) or may_have_number([word], language):
         return False
     if language in known_languages():
@@ -156,14 +158,19 @@ def _inflected(one: str, other: str, language: str) -> bool:
 
 
 def _units(text: str, language: str) -> list[str]:
-    """The words of a text, compounds with a hyphen as one, postpositions with the word before them."""
+    """The words of a text; as one: compounds with a hyphen, phrases, postpositions with what they follow."""
     units: list[str] = []
-    for word in words_of(HYPHENATED.sub(partial(_joined, language), text), language):
+    words = " ".join(words_of(HYPHENATED.sub(partial(_joined, language), text), language))
+    for word in lexicon_of(language).phrases.sub(_phrase, words).split():
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"
         else:
             units.append(word)
     return units
+
+
+def _phrase(found: re.Match[str]) -> str:
+    return found.group().replace(" ", JOINT)
 
 
 def _head(unit: str) -> str:
@@ -193,7 +200,7 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
     for alike in (
         str.__eq__,
         lambda one, other: _same_stem(one, other, language),
-        lambda one, other: _synonyms(_head(one), _head(other), language) or same(_head(one), _head(other)),
+        lambda one, other: _alike(_head(one), _head(other), language, same),
     ):
         for number, word in enumerate(answered):
             if partners[number] is None:
@@ -204,8 +211,11 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
     return partners
 
 
-def _synonyms(one: str, other: str, language: str) -> bool:
-    return not _meanings(one, language).isdisjoint(_meanings(other, language))
+def _alike(one: str, other: str, language: str, same: Same) -> bool:
+    """Whether two words mean the same: by the file of their language, or, of single words, by `same`."""
+    if not _meanings(one, language).isdisjoint(_meanings(other, language)):
+        return True
+    return JOINT not in one + other and same(one, other)
 
 
 @lru_cache(WORDS_CACHED)
@@ -216,6 +226,8 @@ def _meanings(word: str, language: str) -> frozenset[int]:
 
 
 def _same_stem(one: str, other: str, language: str) -> bool:
+    if JOINT in one + other:
+        return False
     one, other = _plain(one, language), _plain(other, language)
     common = Prefix.similarity(one, other)
     return common >= MIN_STEM and max(len(one), len(other)) - common <= LONGEST_ENDING
