@@ -22,6 +22,7 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
 from index.text.contrasts.contrast import Contrast
+from index.text.contrasts.lexicon import known_languages
 from index.text.normalisation import CharacterTable
 from index.text.placeables import Placeable, placeables, skeleton
 
@@ -29,6 +30,8 @@ MEMORY_CANDIDATES = 16  # sentences of the source language compared with the tex
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
 THE_VERY_TEXT = 0.9  # similarity from which a text is taken as the same
 LEAST_CHANCE = 0.05  # of a sentence that may mean the same
+# The odds that a sentence means the same, times this if nothing in it says otherwise (docs/research.md).
+UNOPPOSED_ODDS = 8.0
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
@@ -139,11 +142,12 @@ def _remembered(
     words: WordIndex,
     alike_alone: bool,
 ) -> Remembered | None:
-    comparison, found = Comparison(asked.texts[question]), list[Remembered]()
+    comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
     figures = _figures(asked.texts[question])
     numbers = number_codes(asked.bare[question], asked.words[question], asked.language)
     for place in places:
         row, chance = int(table["row"][place]), float(table["chance"][place])
+        contradicts = bool(table["contradicts"][place])
         same_numbers = bool(numbers) and numbers == memory.features.numbers_of(row)
         likeness = comparison.with_text(memory.text(row), same_numbers=same_numbers)
         if likeness or (chance >= LEAST_CHANCE and not alike_alone):
@@ -151,20 +155,28 @@ def _remembered(
             if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
                 # Other figures are put into the answer, other words for numbers are not.
                 in_figures = "numbers" in likeness.penalties and figures == _figures(memory.text(row))
-                in_words = bool(table["contradicts"][place]) and not in_figures
+                in_words = contradicts and not in_figures
                 strength = chance if in_words and not alike_alone else likeness.similarity
-            found.append(Remembered(row, [], strength, likeness))
+            unopposed = strength if contradicts else _unopposed(strength, asked.language)
+            found.append((unopposed, Remembered(row, [], strength, likeness)))
     otherwise = None
-    for one in sorted(found, key=lambda one: (-one.strength, one.original)):
+    for unopposed, one in sorted(found, key=lambda pair: (-pair[1].strength, pair[1].original)):
         if translations := memory.translations(one.original, target):
-            if one.strength < MIN_CONFIDENCE:
+            if unopposed < MIN_CONFIDENCE:
                 return otherwise or replace(one, translations=translations)
             contrasts = contrasting(asked, question, memory.text(one.original), asked.language, words)
-            chosen = replace(one, translations=translations, contrasts=contrasts)
             if not contrasts:
-                return chosen
-            otherwise = otherwise or chosen
+                return replace(one, translations=translations, strength=unopposed)
+            otherwise = otherwise or replace(one, translations=translations, contrasts=contrasts)
     return otherwise
+
+
+def _unopposed(strength: float, language: str) -> float:
+    """The strength of a sentence that no contrast is found in, where all kinds of them would be."""
+    if strength >= MIN_CONFIDENCE or language not in known_languages():
+        return strength
+    odds = UNOPPOSED_ODDS * strength / (1 - strength)
+    return odds / (1 + odds)
 
 
 def _figures(text: str) -> int:

@@ -1,16 +1,19 @@
 """Number words: what numbers a text has, in figures and in words ("2 dogs", "two dogs", "deux chiens").
 
-The words are those that ICU writes from 2 to 99. One is left out, since in most languages it is an article.
+The words are those that ICU writes from 2 to 99, and whole hundreds. One is left out, since in most languages
+it is an article.
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from index.text.normalisation import words
 from index.text.placeables import numbers
 
-LARGEST_SPELLED = 99
+SPELLED = (*range(2, 100), *range(100, 1001, 100))
+FIGURES = re.compile(r"(?<![\w.,:/-])[0-9]{1,4}(?!\w|[.,:/][0-9])")
 # ICU's names for rules; a language that lacks one writes the number by its first rule instead.
 SPELLING_RULES = (
     "cardinal",
@@ -47,6 +50,18 @@ def may_have_number(text_words: Sequence[str], language: str) -> bool:
     return not starts.isdisjoint(text_words)
 
 
+def in_words(text: str, language: str, frequency: Callable[[str], int]) -> str:
+    """A text with its figures in words, where these are more frequent. `frequency`: of a word."""
+
+    def spelled(match: re.Match[str]) -> str:
+        figures, values = match.group(), _spelled_out(language)[0]
+        phrases = [" ".join(phrase) for phrase, number in values.items() if number == int(figures)]
+        best = max(phrases, key=lambda phrase: frequency(phrase.split()[0]), default=figures)
+        return best if frequency(best.split()[0]) > frequency(figures) else figures
+
+    return FIGURES.sub(spelled, text)
+
+
 def contradict(some: Counter[int], others: Counter[int]) -> bool:
     """Whether each of two texts has a number that the other lacks; fewer numbers contradict nothing."""
     return bool(some - others) and bool(others - some)
@@ -64,7 +79,7 @@ def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], dict[str, i
     formats = [MessageFormat(f"{{number, spellout,%spellout-{rule}}}", language) for rule in SPELLING_RULES]
     values = {
         tuple(words(spelling.format({"number": value}), language)): value
-        for value in range(LARGEST_SPELLED, 1, -1)
+        for value in reversed(SPELLED)
         for spelling in formats
     }
     lengths: dict[str, int] = {}

@@ -8,7 +8,10 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 ("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
-that differ where both sentences have one (before, after), `same` words that mean the same, as far as a
+that differ where both sentences have one (before, after), `auxiliary` those that make a tense or mood of
+another verb, `adverbial` words that begin a phrase that says
+the same wherever it stands ("in the kitchen", "today"), `conjunctions` those between two things in any order,
+`same` words that mean the same, as far as a
 sentence matters ("right_away": two words). `polite_forms` are endings of what is said to one hearer,
 familiarly and politely ("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
 which the second are of others (Sie).
@@ -26,8 +29,10 @@ from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, cle
 
 NEGATION, DUTY, ASKED = "negation", "duty", "asked"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
+BEFORE = "before"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
+AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
@@ -62,6 +67,9 @@ class Lexicon(NamedTuple):
     mood: Axis
     function: frozenset[str]
     relation: frozenset[str]
+    auxiliary: frozenset[str]
+    adverbial: frozenset[str]
+    conjunctions: frozenset[str]
     same: Sequence[re.Pattern[str]]
     phrases: re.Pattern[str]
     polite: re.Pattern[str]
@@ -147,7 +155,9 @@ def lexicon_of(language: str) -> Lexicon:
     axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
-    function, relation = (frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION))
+    function, relation, auxiliary, adverbial, conjunctions = (
+        frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS)
+    )
     synonyms = [words.split() for words in axes.pop(SAME, ())]
     same = [re.compile(_any_of(words)) for words in synonyms]
     several = [word.replace(JOINT, " ") for words in synonyms for word in words if JOINT in word]
@@ -161,7 +171,20 @@ def lexicon_of(language: str) -> Lexicon:
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
     return Lexicon(
-        ignored, affirmative, patterns, mood, function, relation, same, phrases, polite, polite_forms, begins
+        ignored,
+        affirmative,
+        patterns,
+        mood,
+        function,
+        relation,
+        auxiliary,
+        adverbial,
+        conjunctions,
+        same,
+        phrases,
+        polite,
+        polite_forms,
+        begins,
     )
 
 

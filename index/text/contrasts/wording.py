@@ -5,11 +5,20 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 
-from rapidfuzz.distance import Levenshtein, Prefix
+from rapidfuzz.distance import DamerauLevenshtein, Levenshtein, Postfix, Prefix
 
 from index.languages import has_spaces
 from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
-from index.text.contrasts.lexicon import JOINT, PERSON, WORDS_CACHED, YOU, known_languages, lexicon_of, said
+from index.text.contrasts.lexicon import (
+    BEFORE,
+    JOINT,
+    PERSON,
+    WORDS_CACHED,
+    YOU,
+    known_languages,
+    lexicon_of,
+    said,
+)
 from index.text.normalisation import words_of
 from index.text.number_words import may_have_number, numbers_in
 from index.text.speakers import Speakers, speakers_of
@@ -19,6 +28,7 @@ MOST_ADDED = 2  # function words for each word of the other sentence, fewer than
 MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
+WITH_POSTPOSITIONS = frozenset({"hi", "tr", "zh"})  # what something is before stands before that word
 ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
 
 Same = Callable[[str, str], bool]  # whether two words of a language mean the same
@@ -50,9 +60,10 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
         # "Home" says no more of "I am at home" than what it is about.
         part = 0 < len(taken) == min(len(asked), len(answered))
         much = part and len(alone) + len(others) >= MOST_ADDED * len(taken)
-        if much or _count_of_numbers(question, language) != _count_of_numbers(answer, language):
+        if much or _how_many_numbers(question, language) != _how_many_numbers(answer, language):
             return Contrast(ADDED, tuple(alone), tuple(others))
-        return _rearranged(asked, answered, partners, language)
+        other_time = _other_time(asked, answered, partners, language)
+        return other_time or _rearranged(asked, answered, partners, language)
     if left_out and added:
         return Contrast(EXCHANGED, tuple(left_out), tuple(added))
     if language not in known_languages():
@@ -97,8 +108,10 @@ def _in_form(word: str, others: Sequence[str], forms: Iterable[Sequence[str]]) -
     return next(filter(found.__contains__, others), word)
 
 
-def _count_of_numbers(text: str, language: str) -> int:
-    return numbers_in(text, words_of(text, language), language).total()
+def _how_many_numbers(text: str, language: str) -> int:
+    """How many numbers a text has but one, which in words is an article."""
+    counts = numbers_in(text, words_of(text, language), language)
+    return counts.total() - counts[1]
 
 
 @lru_cache(WORDS_CACHED)
@@ -115,21 +128,41 @@ def says(word: str, language: str) -> bool:
     return len(word) > (LONGEST_FUNCTION_WORD if has_spaces(language) else 1)
 
 
+def _other_time(
+    asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
+) -> Contrast | None:
+    """What something is before or after, if not the same: "eat before you drink", "before you eat, drink"."""
+    times = lexicon_of(language).axes.get(BEFORE)
+    if times is None or language in WITH_POSTPOSITIONS:
+        return None
+
+    def next_of(words: Sequence[str], place: int) -> int | None:
+        return next((later for later in range(place + 1, len(words)) if says(words[later], language)), None)
+
+    for number, (word, place) in enumerate(zip(answered, partners, strict=True)):
+        if place is not None and times.pattern.search(f" {word} "):
+            event, other = next_of(asked, place), next_of(answered, number)
+            if event is not None and other is not None and partners[other] != event:
+                return Contrast(ORDER, (asked[event],), (answered[other],))
+    return None
+
+
 def _rearranged(
     asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
 ) -> Contrast | None:
     """What two sentences of the same words say differently by the order or the forms of these words.
 
     One phrase that moves changes nothing ("today we eat", "we eat today"), two that change places do, and so
-    do other endings of words that stay in place ("the guest is here", "the guests are here"). Only articles
-    and other short words may have no partner.
+    do other endings of words that stay in place ("the guest is here", "the guests are here"). Only articles,
+    other short words and auxiliaries may have no partner.
     """
     if abs(len(asked) - len(answered)) > MOST_LEFT_OUT:
         return None
     order = [place for place in partners if place is not None]
     alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
     alone += [word for place, word in enumerate(asked) if place not in order]
-    if any(len(word) > LONGEST_FUNCTION_WORD for word in alone):
+    lexicon = lexicon_of(language)
+    if any(len(word) > LONGEST_FUNCTION_WORD and word not in lexicon.auxiliary for word in alone):
         return None
     changed = {
         place: word
@@ -140,10 +173,14 @@ def _rearranged(
         if not changed:
             return None
         return Contrast(FORM, tuple(asked[place] for place in changed), tuple(changed.values()))
-    exchanged = _exchanged(order, changed)
-    if not exchanged:
+    ends, middle = _exchanged(order, changed)
+    # "A knife and a fork" is "a fork and a knife", and "in the kitchen" says where, wherever it stands.
+    joined = {asked[place] for place in middle} & lexicon.conjunctions
+    if not ends or (joined and not any(says(asked[place], language) for place in middle)):
         return None
-    return Contrast(ORDER, *(2 * (tuple(asked[place] for place in exchanged),)))
+    if middle and any(asked[end[0]] in lexicon.adverbial and changed.keys().isdisjoint(end) for end in ends):
+        return None
+    return Contrast(ORDER, *(2 * (tuple(asked[place] for end in ends for place in end),)))
 
 
 def _inflected(one: str, other: str, language: str) -> bool:
@@ -230,7 +267,11 @@ def _same_stem(one: str, other: str, language: str) -> bool:
         return False
     one, other = _plain(one, language), _plain(other, language)
     common = Prefix.similarity(one, other)
-    return common >= MIN_STEM and max(len(one), len(other)) - common <= LONGEST_ENDING
+    if common < MIN_STEM or max(len(one), len(other)) - common > LONGEST_ENDING:
+        return False
+    # What differs before the same ending is another stem (солодке, солоне), or a mistake.
+    ending = Postfix.similarity(one[common:], other[common:])
+    return not ending or DamerauLevenshtein.distance(one, other) <= 1
 
 
 @lru_cache(WORDS_CACHED)
@@ -241,16 +282,19 @@ def _plain(word: str, language: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFD", word) if unicodedata.category(sign) != "Mn")
 
 
-def _exchanged(order: Sequence[int], changed: Collection[int]) -> list[int]:
-    """The places that change with each other: A M B becomes B M A; without M only if they change forms."""
+def _exchanged(order: Sequence[int], changed: Collection[int]) -> tuple[list[list[int]], list[int]]:
+    """The places that change with each other, and those between: A M B becomes B M A.
+
+    Without M only if they change forms; none if nothing else than one phrase moves.
+    """
     differ = [number for number, place in enumerate(order) if place != sorted(order)[number]]
     now = list(order[differ[0] : differ[-1] + 1])
     before = sorted(now)
     for first in range(1, len(before)):
         for last in range(1, len(before) - first + 1):
             end = len(before) - last
-            ends = [*before[:first], *before[end:]]
-            moved_alone = first == end and not any(place in changed for place in ends)
-            if now == [*before[end:], *before[first:end], *before[:first]] and not moved_alone:
-                return ends
-    return []
+            one, middle, other = before[:first], before[first:end], before[end:]
+            moved_alone = not middle and not any(place in changed for place in (*one, *other))
+            if now == [*other, *middle, *one] and not moved_alone:
+                return [one, other], middle
+    return [], []
