@@ -60,7 +60,7 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
         # "Home" says no more of "I am at home" than what it is about.
         part = 0 < len(taken) == min(len(asked), len(answered))
         much = part and len(alone) + len(others) >= MOST_ADDED * len(taken)
-        if much or _how_many_numbers(question, language) != _how_many_numbers(answer, language):
+        if much or _numbers(question, asked, language) != _numbers(answer, answered, language):
             return Contrast(ADDED, tuple(alone), tuple(others))
         other_time = _other_time(asked, answered, partners, language)
         return other_time or _rearranged(asked, answered, partners, language)
@@ -108,9 +108,9 @@ def _in_form(word: str, others: Sequence[str], forms: Iterable[Sequence[str]]) -
     return next(filter(found.__contains__, others), word)
 
 
-def _how_many_numbers(text: str, language: str) -> int:
+def _numbers(text: str, units: Sequence[str], language: str) -> int:
     """How many numbers a text has but one, which in words is an article."""
-    counts = numbers_in(text, words_of(text, language), language)
+    counts = numbers_in(text, list(map(_head, units)), language)
     return counts.total() - counts[1]
 
 

@@ -142,7 +142,7 @@ REWORDINGS = [
 
 
 # Kinds of rows that mean the same: in other words, politely, said by a woman or a man, as people type it.
-SAME = {"same", "polite", "own sex", "marks", "short", "greeting"}
+SAME = {"same", "order same", "polite", "own sex", "marks", "short", "greeting"}
 
 
 @pytest.mark.parametrize("language", sorted({row[0] for row in REWORDINGS}))
