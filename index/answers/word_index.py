@@ -207,8 +207,11 @@ class WordIndex:
             return long and DamerauLevenshtein.distance(one, other) <= 1  # prednisone, prednisolone: two
         if Postfix.normalized_similarity(one, other) > LONGEST_ENDING:
             return one == other
-        vectors = self.encoded([one, other])
-        return float(vectors[0] @ vectors[1]) >= SAME_MEANING
+        known = self._encoded
+        first, second = known.get(one), known.get(other)
+        if first is None or second is None:
+            first, second = self.encoded([one, other])
+        return float(first @ second) >= SAME_MEANING
 
     def vectors_at(self, rows: Rows) -> Vectors:
         """(n, d) the unit vectors of rows."""

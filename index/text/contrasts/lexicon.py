@@ -37,6 +37,9 @@ SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "po
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
+A_NOT_A = re.compile(
+    r"(\w{1,2}?)[不没]\1|没有?(?=\W*[？?]\W*$)"
+)  # "疼不疼", "吃了没有？": Chinese asks by a choice
 JOINT = "_"  # between the words of a phrase that means what a word does
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
@@ -134,11 +137,16 @@ def _begun_by(begin: str, language: str) -> frozenset[str]:
 
 def _clauses(text: str, language: str) -> list[str]:
     """The clauses of a text, lower-cased, their words between single spaces; spaces at both ends."""
-    text = lowered(clean(text), language).replace("’", "'")
+    text = asked_plainly(lowered(clean(text), language), language).replace("’", "'")
     if language in ELIDING_LANGUAGES:
         text = text.replace("'", "' ")
     clauses = [list(filter(None, map(_bare, clause.split()))) for clause in CLAUSE_ENDS.split(text)]
     return [f" {' '.join(words)} " for words in clauses if words]
+
+
+def asked_plainly(text: str, language: str) -> str:
+    """A text without the choice between something and its negation, which only asks."""
+    return A_NOT_A.sub(r"\1", text) if language == "zh" else text
 
 
 @lru_cache(WORDS_CACHED)

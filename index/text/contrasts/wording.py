@@ -15,6 +15,7 @@ from index.text.contrasts.lexicon import (
     PERSON,
     WORDS_CACHED,
     YOU,
+    asked_plainly,
     known_languages,
     lexicon_of,
     said,
@@ -197,7 +198,8 @@ def _inflected(one: str, other: str, language: str) -> bool:
 def _units(text: str, language: str) -> list[str]:
     """The words of a text; as one: compounds with a hyphen, phrases, postpositions with what they follow."""
     units: list[str] = []
-    words = " ".join(words_of(HYPHENATED.sub(partial(_joined, language), text), language))
+    text = HYPHENATED.sub(partial(_joined, language), asked_plainly(text, language))
+    words = " ".join(words_of(text, language))
     for word in lexicon_of(language).phrases.sub(_phrase, words).split():
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"

@@ -1,0 +1,64 @@
+"""Phrases of an index as people say them otherwise: are they found, and are others kept apart?
+
+    python -m benchmarks.reworded --index INDEX [--half test] [--target de]
+
+`reworded.tsv` has, for 72 phrases of corpora/phrases in each of eleven languages, a sentence that says the same
+(`same`) and one that is like it and says something else (`other`), by who had not read the code. Per cent of
+each: `right`, the approved sentence is given; `near`, it is the first that is near; `another` is given; else
+nothing is. Every second sentence (`dev`) chose what the code does.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from index.answers.answer import Answers
+from index.answers.translator import Translator
+from index.text.normalisation import clean
+
+FILE = Path(__file__).with_suffix(".tsv")
+PHRASES = Path(__file__).parents[1] / "corpora" / "phrases" / "phrases.tsv"
+
+
+@click.command()
+@click.option("--index", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--half", type=click.Choice(["dev", "test"]), default="test", show_default=True)
+@click.option("--target", default="de", show_default=True, help="German asks English.")
+def main(index: Path, half: str, target: str) -> None:
+    """Print a line of JSON for each language, and one for all."""
+    translator, every = Translator.open(index), Counter[str]()
+    phrases, rows = _rows(PHRASES), _rows(FILE)
+    for code in dict.fromkeys(row["language"] for row in rows):
+        to, figures = target if code != target else "en", Counter[str]()
+        own = [row for row in rows if row["language"] == code][half == "test" :: 2]
+        for kind in ("same", "other"):
+            found = translator.sentences([row[kind] for row in own], code, to)
+            for row, answers in zip(own, found, strict=True):
+                figures[f"{kind}, {_given(answers, phrases[int(row['phrase'])][to])}"] += 1
+        every += figures
+        click.echo(json.dumps({"language": code, **_shares(figures, len(own))}))
+    click.echo(json.dumps({"language": "all", **_shares(every, len(rows) // 2)}))
+
+
+def _given(answers: Answers, approved: str) -> str:
+    if not answers:
+        return "nothing"
+    right, near = answers[0].text == approved, answers[0].match == "near"
+    if near:
+        return "near" if right else "nothing"
+    return "right" if right else "another"
+
+
+def _shares(figures: Counter[str], asked: int) -> dict[str, float]:
+    return {name: round(100 * count / asked, 1) for name, count in sorted(figures.items())}
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    header, *lines = (line.split("\t") for line in file.read_text("utf-8").splitlines())
+    return [dict(zip(header, map(clean, line), strict=True)) for line in lines]
+
+
+if __name__ == "__main__":
+    main()
