@@ -9,12 +9,12 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
 `function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
 that differ where both sentences have one (before, after), `auxiliary` those that make a tense or mood of
-another verb, `adverbial` words that begin a phrase that says
-the same wherever it stands ("in the kitchen", "today"), `conjunctions` those between two things in any order,
-`same` words that mean the same, as far as a
+another verb, `adverbial` words that begin a phrase that says the same wherever it stands ("in the kitchen",
+"today"), `conjunctions` those between two things in any order, `same` words that mean the same, as far as a
 sentence matters ("right_away": two words). `polite_forms` are endings of what is said to one hearer,
 familiarly and politely ("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
-which the second are of others (Sie).
+which the second are of others (Sie), `tense_forms` endings of one tense with other auxiliaries ("- ed": did
+swallow, has swallowed).
 """
 
 import re
@@ -29,7 +29,7 @@ from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, cle
 
 NEGATION, DUTY, ASKED = "negation", "duty", "asked"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
-BEFORE = "before"
+BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
@@ -77,6 +77,7 @@ class Lexicon(NamedTuple):
     phrases: re.Pattern[str]
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
+    tense_forms: Sequence[Sequence[str]]
     begins: Mapping[str, re.Pattern[str]]
 
 
@@ -174,6 +175,7 @@ def lexicon_of(language: str) -> Lexicon:
     polite_forms = [
         (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
     ]
+    tense_forms = [forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())]
     mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
     axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
@@ -192,6 +194,7 @@ def lexicon_of(language: str) -> Lexicon:
         phrases,
         polite,
         polite_forms,
+        tense_forms,
         begins,
     )
 

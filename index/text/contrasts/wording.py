@@ -13,6 +13,7 @@ from index.text.contrasts.lexicon import (
     BEFORE,
     JOINT,
     PERSON,
+    TENSE,
     WORDS_CACHED,
     YOU,
     asked_plainly,
@@ -41,13 +42,10 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
     if question > answer:  # what is found must not depend on which of them was asked
         other = other_words(answer, question, language, same)
         return other and Contrast(other.axis, other.answer, other.question)
-    asked, answered = _units(question, language), _units(answer, language)
-    if asked == answered:
+    words, answered = _units(question, language), _units(answer, language)
+    if words == answered:
         return None
-    if _one_hearer(question, answer, language):
-        asked = _as_addressed(asked, answered, language)
-    if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
-        asked = _as_of_one_sex(asked, answered, speakers)
+    asked = _in_other_forms(words, answered, question, answer, language)
     partners = _partners(asked, answered, language, same)
     taken = {place for place in partners if place is not None}
     alone = [word for place, word in enumerate(asked) if place not in taken]
@@ -70,6 +68,23 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
     if language not in known_languages():
         return None  # what is added may be "please", which only a file tells
     return Contrast(ADDED, tuple(left_out), tuple(added))
+
+
+def _in_other_forms(
+    asked: Sequence[str], answered: Sequence[str], question: str, answer: str, language: str
+) -> Sequence[str]:
+    """The words asked, those that say the same in another form in the form of the other text.
+
+    That is the form for a friend or a stranger, of a woman or a man, or of a tense with another auxiliary.
+    """
+    if _one_hearer(question, answer, language):
+        asked = _as_addressed(asked, answered, language)
+    if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
+        asked = _as_of_one_sex(asked, answered, speakers)
+    if forms := lexicon_of(language).tense_forms:
+        tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
+        asked = [_in_form(word, answered, forms if tense and tense == other else ()) for word in asked]
+    return asked
 
 
 def _one_hearer(question: str, answer: str, language: str) -> bool:
