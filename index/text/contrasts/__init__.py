@@ -15,6 +15,7 @@ from index.text.contrasts.lexicon import (
     DUTY,
     MAY,
     MOOD,
+    NEED,
     NEGATION,
     QUESTION,
     STATEMENT,
@@ -75,8 +76,9 @@ def contrasts(
         Contrast(axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways))
         for axis in sorted(axes)
         if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())), source == target)
-        # "must not" and "cannot" forbid alike.
+        # "Must not" and "cannot" forbid alike, "need not" frees; without "not" none of them does.
         and not (axis == DUTY and NEGATION in asked and NEGATION in answered)
+        and not (axis == NEED and not (NEGATION in asked and NEGATION in answered))
         and not (axis == MOOD and any(_may_request(*pair) for pair in both_ways))
     ]
     if not unknown:

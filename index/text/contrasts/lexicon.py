@@ -27,7 +27,7 @@ from typing import NamedTuple
 from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean, lowered
 
-NEGATION, DUTY, ASKED = "negation", "duty", "asked"
+NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
 BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
@@ -169,8 +169,9 @@ def lexicon_of(language: str) -> Lexicon:
     )
     synonyms = [words.split() for words in axes.pop(SAME, ())]
     same = [re.compile(_any_of(words)) for words in synonyms]
-    several = [word.replace(JOINT, " ") for words in synonyms for word in words if JOINT in word]
-    phrases = re.compile(rf"(?<!\S)(?:{_any_of(sorted(several, key=len, reverse=True)) or NOTHING})(?!\S)")
+    several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
+    several.sort(key=len, reverse=True)
+    phrases = re.compile(rf"(?<![^\t])(?:{_any_of(several) or NOTHING})(?![^\t])")
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
     polite_forms = [
         (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())

@@ -42,7 +42,19 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
     if question > answer:  # what is found must not depend on which of them was asked
         other = other_words(answer, question, language, same)
         return other and Contrast(other.axis, other.answer, other.question)
-    words, answered = _units(question, language), _units(answer, language)
+    asked, answered = _units(question, language), _units(answer, language)
+    other = _other_units(question, answer, asked, answered, language, same)
+    # A phrase that is one unit has no partner in a misspelled one, or in one with another word between.
+    joined = _with_phrases(asked, language), _with_phrases(answered, language)
+    if other is None or joined == (asked, answered):
+        return other
+    return _other_units(question, answer, *joined, language, same)
+
+
+def _other_units(
+    question: str, answer: str, words: Sequence[str], answered: Sequence[str], language: str, same: Same
+) -> Contrast | None:
+    """What two texts, of these units, say differently."""
     if words == answered:
         return None
     asked = _in_other_forms(words, answered, question, answer, language)
@@ -211,11 +223,10 @@ def _inflected(one: str, other: str, language: str) -> bool:
 
 
 def _units(text: str, language: str) -> list[str]:
-    """The words of a text; as one: compounds with a hyphen, phrases, postpositions with what they follow."""
+    """The words of a text; as one: compounds with a hyphen, and postpositions with what they follow."""
     units: list[str] = []
     text = HYPHENATED.sub(partial(_joined, language), asked_plainly(text, language))
-    words = " ".join(words_of(text, language))
-    for word in lexicon_of(language).phrases.sub(_phrase, words).split():
+    for word in words_of(text, language):
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"
         else:
@@ -223,8 +234,13 @@ def _units(text: str, language: str) -> list[str]:
     return units
 
 
-def _phrase(found: re.Match[str]) -> str:
-    return found.group().replace(" ", JOINT)
+def _with_phrases(units: Sequence[str], language: str) -> list[str]:
+    """The units of a text, phrases that mean what other words do as one."""
+
+    def joined(found: re.Match[str]) -> str:
+        return found.group().replace("\t", JOINT)
+
+    return lexicon_of(language).phrases.sub(joined, "\t".join(units)).split("\t")
 
 
 def _head(unit: str) -> str:
