@@ -8,6 +8,7 @@ longer text, minus a penalty for each kind of difference that the comparison ign
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -148,7 +149,7 @@ def _remembered(
     for place in places:
         row, chance = int(table["row"][place]), float(table["chance"][place])
         contradicts = bool(table["contradicts"][place])
-        same_numbers = bool(numbers) and numbers == memory.features.numbers_of(row)
+        same_numbers = bool(numbers) and _but_one(numbers) == _but_one(memory.features.numbers_of(row))
         likeness = comparison.with_text(memory.text(row), same_numbers=same_numbers)
         if likeness or (chance >= LEAST_CHANCE and not alike_alone):
             strength = chance
@@ -182,6 +183,11 @@ def _unopposed(strength: float, language: str) -> float:
 def _figures(text: str) -> int:
     """How many numbers of a text are in figures."""
     return len(_of_kind(placeables(text), "numbers"))
+
+
+def _but_one(numbers: Counter[int]) -> Counter[int]:
+    """Numbers but one, which in words is an article."""
+    return Counter({number: count for number, count in numbers.items() if number != 1})
 
 
 def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:

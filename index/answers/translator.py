@@ -18,6 +18,7 @@ from index.answers.candidates import (
     nearest,
     ranked,
 )
+from index.answers.corpus_words import CorpusWords
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
 from index.answers.glosses import Glosses
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
@@ -25,6 +26,7 @@ from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.pictured_words import pictured_candidates
 from index.answers.request import Kind, Query
+from index.answers.sentence_features import WORDS_READ
 from index.answers.sentence_index import SentenceIndex, supported, translated
 from index.answers.word_forms import written
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
@@ -43,7 +45,7 @@ from index.text.contrasts.contrast import ADDED, Contrast
 from index.text.courtesies import without_courtesies
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
-from index.text.normalisation import clean
+from index.text.normalisation import clean, words_of
 from index.text.placeables import put_back, without_tags
 from index.text.pre_tokens import Tokens
 
@@ -91,6 +93,9 @@ class Translator:
         self._aligned: dict[str, list[SentenceIndex]] = {}
         codes = dict.fromkeys([*sentences, *self._sources])
         self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
+        self._corpus_words = {
+            code: CorpusWords(self.word_indexes[code], index.features) for code, index in sentences.items()
+        }
         taught = encoder.bundle.taught if pictograms else ()
         self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
         # Whose words are compared by pictures, not by the sentences that contain them.
@@ -243,18 +248,24 @@ class Translator:
             for code, rows in by_source.items()
             for text in rows
         ]
+        codes = [code for code, rows in by_source.items() for _ in rows]
+        read = [self._as_read(text, code) for text, code in zip(every, codes, strict=True)]
         with stage("tokenise"):
-            tokens = Tokens.of(self.encoder.tokenizer.encode(every))
+            tokens = Tokens.of(self.encoder.tokenizer.encode(read))
         with stage("encode"):
             vectors = self.encoder.encode_tokens(tokens)
         asked, begin = {}, 0
         for code, rows in by_source.items():
             end = begin + len(rows)
             own = tokens.take(np.arange(begin, end)).without(self.encoder.tokenizer.special)
-            of_texts = self.encoder.as_taught(code, every[begin:end], vectors[begin:end])
-            asked[code] = Asked.encoded(code, rows, every[begin:end], of_texts, own)
+            of_texts = self.encoder.as_taught(code, read[begin:end], vectors[begin:end])
+            words = [words_of(text, code)[:WORDS_READ] for text in read[begin:end]]
+            asked[code] = Asked(code, rows, every[begin:end], of_texts, own, words)
             begin = end
         return asked
+
+    def _as_read(self, text: str, code: str) -> str:
+        return self._corpus_words[code].read(text) if code in self._corpus_words else text
 
     def _sentences(
         self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False

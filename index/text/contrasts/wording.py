@@ -45,7 +45,7 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
     asked, answered = _units(question, language), _units(answer, language)
     other = _other_units(question, answer, asked, answered, language, same)
     # A phrase that is one unit has no partner in a misspelled one, or in one with another word between.
-    joined = _with_phrases(asked, language), _with_phrases(answered, language)
+    joined = with_phrases(asked, language), with_phrases(answered, language)
     if other is None or joined == (asked, answered):
         return other
     return _other_units(question, answer, *joined, language, same)
@@ -234,7 +234,7 @@ def _units(text: str, language: str) -> list[str]:
     return units
 
 
-def _with_phrases(units: Sequence[str], language: str) -> list[str]:
+def with_phrases(units: Sequence[str], language: str) -> list[str]:
     """The units of a text, phrases that mean what other words do as one."""
 
     def joined(found: re.Match[str]) -> str:

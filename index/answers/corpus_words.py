@@ -1,0 +1,71 @@
+"""Corpus words: a question in the words that the sentences of an index have for what it says.
+
+An encoder that has read too little does not know that a tap is a faucet. Where the file of a language says so
+(text/contrasts), a word that no sentence has is read as the one that they have.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from rapidfuzz.distance import Postfix
+
+from index.answers.sentence_features import Features
+from index.answers.word_index import WordIndex
+from index.languages import has_spaces
+from index.text.contrasts.lexicon import JOINT, lexicon_of
+from index.text.contrasts.wording import says, with_phrases
+from index.text.normalisation import QUESTION_MARK, words_of
+
+MOST_KEPT = 1 << 12  # words of which it is known what the corpus has for them
+
+
+class CorpusWords:
+    """The words of the sentences of one language."""
+
+    def __init__(self, words: WordIndex, features: Features) -> None:
+        self.language = words.language
+        self._words, self._features = words, features
+        self._found: dict[str, str] = {}
+
+    def read(self, text: str) -> str:
+        """A text as it is encoded: words that the corpus lacks as those of it that mean the same."""
+        if not lexicon_of(self.language).same:
+            return text
+        units = with_phrases(words_of(text, self.language), self.language)
+        read = [self._read(unit) for unit in units]
+        if read == units:
+            return text
+        asks = "?" if QUESTION_MARK.search(text) else ""
+        between = " " if has_spaces(self.language) else ""
+        return between.join(word.replace(JOINT, between) for word in read) + asks
+
+    def _read(self, unit: str) -> str:
+        if unit in self._counts or not says(unit, self.language):
+            return unit
+        if unit not in self._found:
+            if len(self._found) >= MOST_KEPT:
+                self._found = {}
+            self._found[unit] = unit if self._has(unit.split(JOINT)) else self._same(unit)
+        return self._found[unit]
+
+    def _has(self, phrase: Sequence[str]) -> bool:
+        """Whether a sentence has these words, one after another."""
+        corpus, rows = self._features.words, self._words.rows_of(phrase)
+        begins = corpus[: len(corpus) + 1 - len(rows)] == rows[0]
+        for place, row in enumerate(rows[1:], start=1):
+            begins &= corpus[place : len(begins) + place] == row
+        return bool(begins.any())
+
+    def _same(self, unit: str) -> str:
+        """The word of the corpus that means the same: one that ends alike, of these the most frequent."""
+        patterns = [same for same in lexicon_of(self.language).same if same.fullmatch(unit)]
+        known = (word for word in self._counts if any(same.fullmatch(word) for same in patterns))
+        return max(known, key=lambda word: (Postfix.similarity(word, unit), self._counts[word]), default=unit)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        """How often each word occurs in the sentences."""
+        occurrences = np.bincount(self._features.words, minlength=len(self._words))
+        rows = np.flatnonzero(occurrences)
+        return dict(zip(map(self._words.text, rows.tolist()), occurrences[rows].tolist(), strict=True))
