@@ -194,8 +194,10 @@ def _rearranged(
         return None
     changed = {
         place: word
-        for word, place in zip(answered, partners, strict=True)
-        if place is not None and _inflected(word, asked[place], language)
+        for number, (word, place) in enumerate(zip(answered, partners, strict=True))
+        if place is not None
+        and _inflected(word, asked[place], language)
+        and not _agrees(number, asked, answered, partners, language)
     }
     if order == sorted(order):
         if not changed:
@@ -209,6 +211,16 @@ def _rearranged(
     if middle and any(asked[end[0]] in lexicon.adverbial and changed.keys().isdisjoint(end) for end in ends):
         return None
     return Contrast(ORDER, *(2 * (tuple(asked[place] for end in ends for place in end),)))
+
+
+def _agrees(
+    number: int, asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
+) -> bool:
+    """Whether an answered word is an article of another word than it is asked with: ein Ticket, eine Karte."""
+    if says(answered[number], language) or number + 1 == len(answered):
+        return False
+    place, noun = partners[number + 1], answered[number + 1]
+    return place is not None and says(noun, language) and not _same_stem(noun, asked[place], language)
 
 
 def _inflected(one: str, other: str, language: str) -> bool:
