@@ -216,7 +216,7 @@ def _rearranged(
 def _agrees(
     number: int, asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
 ) -> bool:
-    """Whether an answered word is an article of another word than it is asked with: ein Ticket, eine Karte."""
+    """Whether an answered word is the article of another word than the one asked: ein Ticket, eine Karte."""
     if says(answered[number], language) or number + 1 == len(answered):
         return False
     place, noun = partners[number + 1], answered[number + 1]
