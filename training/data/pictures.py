@@ -73,28 +73,6 @@ class PictureArchive:
             raise DataError(f"{self.file}: {name} {error}") from None
 
 
-class PictureFolder:
-    """The files of a folder and its folders, by their path in it; read and decoded on access.
-
-    Raises DataError for a picture that can't be decoded.
-    """
-
-    def __init__(self, folder: Path, size: int) -> None:
-        self.folder, self.size = folder, size
-        self._files = {
-            file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()
-        }
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._files
-
-    def __getitem__(self, name: str) -> NDArray[np.uint8]:
-        try:
-            return decode(self._files[name].read_bytes(), self.size)
-        except (DataError, OSError) as error:
-            raise DataError(f"{self.folder}: {name} {error}") from None
-
-
 class PictureCollection:
     """Several archives as one, each with a prefix of its own."""
 

@@ -17,14 +17,14 @@ from tests.bundles import make_bundle
 from tests.conftest import Fails
 from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
-from training.data.pictures import PictureArchive, PictureFolder
+from training.data.pictures import PictureArchive
 from training.data.settings import PHOTO_SET
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
 from training.encoders.vision import Backbone
-from training.export.picture_space import open_space, own_pictures
 from training.smoke.drawings import concepts, write_synthetic
 from training.smoke.tiny_models import write_tiny_backbone
+from training.teaching.own_pictures import PictureFolder, open_space, own_pictures
 
 BACKBONE = "weights/tiny"
 

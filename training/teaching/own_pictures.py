@@ -4,16 +4,39 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import Pictures
 from index.encoder.vectors import Vectors
 from index.errors import DataError, UsageError
-from training.data.pictures import PictureFolder
+from training.data.pictures import decode
 from training.encoders.features import extract_features
 from training.encoders.picture_space import is_seen_by
 from training.encoders.vision import load_backbone
+
+
+class PictureFolder:
+    """The files of a folder and its folders, by their path in it; read and decoded on access.
+
+    Raises DataError for a picture that can't be decoded.
+    """
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder, self.size = folder, size
+        self._files = {
+            file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()
+        }
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def __getitem__(self, name: str) -> NDArray[np.uint8]:
+        try:
+            return decode(self._files[name].read_bytes(), self.size)
+        except (DataError, OSError) as error:
+            raise DataError(f"{self.folder}: {name} {error}") from None
 
 
 def with_own_pictures(

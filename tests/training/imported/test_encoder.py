@@ -16,8 +16,8 @@ from index.errors import UsageError
 from passepartout import run
 from tests.conftest import Fails
 from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
-from training.export import imported as module
-from training.export.imported import import_encoder
+from training.imported import encoder as module
+from training.imported.encoder import import_encoder
 
 pytestmark = pytest.mark.slow  # torch exports
 
