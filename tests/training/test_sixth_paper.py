@@ -27,7 +27,8 @@ from training.papers.sixth import gated, rotated_partner
 
 from torch import nn
 
-from training.objectives.base import Objective, named, several_captions
+from training.objectives.base import Objective, named
+from training.papers.shared.suppliers import several_captions
 
 
 @named("rotated_partner")

@@ -1,6 +1,6 @@
-"""Sources of a batch's pictures: fresh augmentations, or features computed beforehand."""
+"""Sources of a batch's pictures: features computed beforehand, or what papers register."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,11 +27,6 @@ class PixelScale:
         scaled = (pictures.astype(np.float32) / 255 - mean) / std
         return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
 
-    def of_tensor(self, pictures: Tensor) -> Tensor:
-        """Scale (N, 3, S, S) in [0, 1], on its device."""
-        mean, std = (pictures.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
-        return (pictures - mean) / std
-
 
 class Pictures(Protocol):
     """Decoded pictures (size, size, 3) by name."""
@@ -55,47 +50,8 @@ class PictureSource(Protocol):
         """Announce the rows of the next batch, so that decoding can start."""
 
 
-class AugmentedPictures:
-    """Supplies pixels on `device`: `count` random augmentations of each picture, or the plain picture.
-
-    Expected pictures are decoded while the model trains on others.
-    """
-
-    def __init__(
-        self,
-        archive: Pictures,
-        names: tuple[str, ...],
-        scale: PixelScale,
-        count: int,
-        device: torch.device,
-    ) -> None:
-        self.archive, self.names, self.scale, self.count = archive, names, scale, count
-        self.device = device
-        from training.data.augmentation import Augmentation  # kornia takes seconds to import
-
-        self.augment = Augmentation(archive.size)
-        self._pool = ThreadPoolExecutor(torch.get_num_threads(), thread_name_prefix="decode")
-        self._expected: dict[int, Future[NDArray[np.uint8]]] = {}
-
-    def expect(self, rows: Rows) -> None:
-        for row in rows.tolist():
-            if row not in self._expected:
-                self._expected[row] = self._pool.submit(self.archive.__getitem__, self.names[row])
-
-    def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
-        pixels = self._pixels(rows)
-        seeds = draw.integers(2**63, size=self.count)
-        return tuple(self.scale.of_tensor(self.augment(pixels, int(seed))) for seed in seeds)
-
-    def plain(self, rows: Rows) -> Tensor:
-        return self.scale.of_tensor(self._pixels(rows))
-
-    def _pixels(self, rows: Rows) -> Tensor:
-        """(N, 3, S, S) in [0, 1]."""
-        self.expect(rows)
-        decoding = [self._expected.pop(row) for row in rows.tolist()]
-        pixels = torch.from_numpy(np.stack([future.result() for future in decoding]))
-        return pixels.to(self.device).permute(0, 3, 1, 2).float() / 255
+# vision.training, if it is not "frozen" -> the source of these pictures, seen by `count` views, on a device.
+SOURCES: dict[str, Callable[[Pictures, tuple[str, ...], PixelScale, int, torch.device], PictureSource]] = {}
 
 
 class FixedFeatures:

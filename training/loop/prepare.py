@@ -16,7 +16,7 @@ from training.data.auxiliary import SUPPLIERS
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
 from training.data.picture_sets import epoch_shares, move_onto_first_set
-from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
+from training.data.picture_source import SOURCES, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
 from training.data.terms import require_open
@@ -156,9 +156,9 @@ def picture_sources(
     The space is fitted to the training pictures the first time, and kept in the run's folder.
     """
     vision = run.recipe.vision
-    if vision.training == "tuned":
+    if source := SOURCES.get(vision.training):
         train_source, dev_source = (
-            AugmentedPictures(pictures, names, backbone.scale, vision.views, pick_device())
+            source(pictures, names, backbone.scale, vision.views, pick_device())
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source

@@ -20,7 +20,6 @@ from index.text.normalisation import words
 from training.data.pairs import Pseudopairs, read_pairs
 from training.data.tokens import tokenize
 from training.mining.contexts import Contexts, translations
-from training.mining.mutual import mine
 from training.mining.probable_pairs import (
     Sentences,
     halves_to_join,
@@ -83,10 +82,8 @@ class Rounds:
         if file.is_file():
             self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
-            if self.settings.probability is None:
-                self.pairs.pair(_mutual(self.pairs, epoch, embed, self.settings))
-            else:
-                self.pairs.pair(*Round(self.pairs, epoch, embed, self.settings, self._words).mined())
+            mining = WAYS[self.settings.way](self.pairs, epoch, embed, self.settings, self._words)
+            self.pairs.pair(*mining.mined())
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
@@ -137,24 +134,6 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
     round_epoch = last_round(epoch, settings)
     start, stop = (0, settings.begin) if round_epoch is None else (round_epoch, round_epoch + settings.every)
     return start, min(stop, epochs)
-
-
-def _mutual(
-    source: Pseudopairs, epoch: int, embed: Embed, settings: MiningSettings
-) -> dict[tuple[str, str], Pairs]:
-    """Pairs with the highest CSLS."""
-    sampled = {
-        language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
-        for language, rows in source.tokens.items()
-    }
-    vectors = {
-        language: embed([source.tokens[language][i] for i in rows]) for language, rows in sampled.items()
-    }
-    pairs = mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=source.seed)
-    return {
-        (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
-        for (first, second), rows in pairs.items()
-    }
 
 
 @dataclass(frozen=True)
@@ -230,7 +209,7 @@ class Round:
         rows = self.source.sentences(language) if rows is None else rows
         seed = [self.source.seed, self.epoch, *language.encode()]
         most = self.settings.sentences * (1 if share else PIVOT_DRAW)
-        drawn = rows.start + _draw(len(rows), most, seed)
+        drawn = rows.start + sample(len(rows), most, seed)
         draw = np.random.default_rng(seed)
         tokens = [self.source.tokens[language][row] for row in drawn]
         lengths = list(map(len, tokens))
@@ -321,7 +300,7 @@ class Round:
             if {language, other, self.settings.pivots[0]} <= of_text.keys():
                 count = min(self.settings.sentences, len(of_text[other]))
                 seed = [self.source.seed, self.epoch, *language.encode()]
-                drawn.append(of_text[language].start + _draw(len(of_text[language]), count, seed))
+                drawn.append(of_text[language].start + sample(len(of_text[language]), count, seed))
         units, _ = self._units(language)
         rows = [units.rows[row] for row in np.concatenate([np.empty(0, np.int64), *drawn])]
         return Contexts.of(units.bags(rows).matrix, vectors)
@@ -339,11 +318,15 @@ class Round:
         return rows + first_rows, found.data.astype(np.float32)
 
 
+# `MiningSettings.way` -> what finds the pairs of a round in this way.
+WAYS: dict[str, type[Round]] = {"probable": Round}
+
+
 def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:
     pairs, probabilities = zip(*parts, strict=True)
     return np.concatenate(pairs), np.concatenate(probabilities)
 
 
-def _draw(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
+def sample(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
     """`most` of the numbers below `count`, or all of them, drawn at random and sorted."""
     return np.sort(np.random.default_rng(seed).permutation(count)[:most])

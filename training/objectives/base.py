@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from training.data.auxiliary import SUPPLIERS, Batch
 from training.data.settings import DataSettings, Table
-from training.data.tokens import Texts
 from training.encoders.base import EncoderSettings
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import VisionSettings
@@ -74,18 +73,6 @@ class Forward(Step):
                 self.shared += [name for name in (*objective.reads, *computed) if name in self.rows]
         self.shared = list(dict.fromkeys(self.shared))
         self.rows = {name: tuple(map(_float32, rows)) for name, rows in self.rows.items()}
-
-    def texts(self, name: str) -> tuple[Texts, ...]:
-        """Ids and mask of the sentences of an auxiliary input."""
-        texts = self.batch.auxiliary[name]
-        assert isinstance(texts, tuple), "named by an objective as sentences"
-        return texts
-
-    def language_places(self) -> Tensor:
-        """The number of each caption's language (N,)."""
-        places = self.batch.auxiliary["languages"]
-        assert isinstance(places, Tensor)
-        return places[:, 0]
 
     def _embed_captions(self) -> None:
         parts = [self.model.embed_layers(ids, mask) for ids, mask in self.batch.groups()]
@@ -205,9 +192,3 @@ def partner_loss(pairs: Rows, temperature: float) -> Tensor:
     itself = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
     partner = torch.arange(len(rows), device=rows.device).roll(len(pairs[0]))
     return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)
-
-
-def several_captions(recipe: Tables) -> Iterator[str]:
-    """Yield what a recipe lacks for an objective that reads two captions of one picture."""
-    if recipe.data.pictures == "disjoint":
-        yield 'data.pictures = "shared", "pivoted" or "common"'

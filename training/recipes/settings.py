@@ -51,6 +51,11 @@ class MiningSettings(Table):
             raise ValueError("languages needs probability and pivots")
         return self
 
+    @property
+    def way(self) -> str:
+        """How pairs are found (training.mining.rounds.WAYS)."""
+        return "mutual" if self.probability is None else "probable"
+
     def mined_with(self, pivot: str, codes: Iterable[str]) -> list[str]:
         """Those of some languages that are mined with a pivot; two pivots with each other once."""
         done = self.pivots[: self.pivots.index(pivot) + 1]

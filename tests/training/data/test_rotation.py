@@ -14,7 +14,7 @@ from training.data.pictograms import is_drawing
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 from training.data.training_data import TrainingData
-from training.papers.suppliers import partners
+from training.papers.shared.suppliers import partners
 
 
 def settings(**changes: object) -> DataSettings:

@@ -1,6 +1,5 @@
 """Krasner et al. 2025: a pretrained encoder tuned on captions, whose languages take turns over pictures."""
 
-import training.papers.suppliers  # noqa: F401 (registers its own)
 from training.papers.caption_tuning import objective, pretrained
 
 __all__ = ["objective", "pretrained"]

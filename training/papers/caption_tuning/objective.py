@@ -9,7 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import Forward, Objective, Step, Tables, named, several_captions
+from training.objectives.base import Forward, Objective, Step, Tables, named
+from training.papers.shared.suppliers import several_captions
 
 HIGHEST_SCALE = 100.0
 

@@ -5,7 +5,6 @@ baselines and the ceiling of its section 5.1, and all of them as one study (`pas
 globetrotter`). Its image-caption contrast, which the shipped recipes use, is in training/objectives.
 """
 
-import training.papers.suppliers  # noqa: F401 (registers its own)
 from training.papers.globetrotter import losses, sigurdsson, transformer, transitive
 
 __all__ = ["losses", "sigurdsson", "transformer", "transitive"]

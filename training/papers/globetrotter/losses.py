@@ -18,8 +18,8 @@ from training.objectives.base import (
     Tables,
     named,
     partner_loss,
-    several_captions,
 )
+from training.papers.shared.suppliers import several_captions
 
 REPLACED, RANDOM = 0.8, 0.1  # shares of the chosen tokens; the rest stay as they are
 

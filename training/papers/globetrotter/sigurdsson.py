@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder
 from training.objectives.base import Forward, Objective, Step, Tables, named
-from training.papers.language_identifier import LanguageIdentifier
+from training.papers.shared.language_identifier import LanguageIdentifier
 
 
 class AdaptedSettings(EncoderSettings):

@@ -28,9 +28,9 @@ class LanguageAdversary(Objective):
         return {"adversary": lambda: LanguageClassifier(model.text.inner_width, model.languages)}
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
-        return {
-            "adversary": (forward.model.learned["adversary"](forward["inner"][0]), forward.language_places())
-        }
+        places = forward.batch.auxiliary["languages"]
+        assert isinstance(places, Tensor), "supplied as numbers"
+        return {"adversary": (forward.model.learned["adversary"](forward["inner"][0]), places[:, 0])}
 
     def __call__(self, step: Step) -> Tensor:
         logits, truth = step["adversary"]

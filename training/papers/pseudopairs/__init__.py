@@ -3,7 +3,6 @@
 Its max-violation hinge, its GRU and its transfer of captions.
 """
 
-import training.papers.suppliers  # noqa: F401 (registers its own)
 from training.papers.pseudopairs import gru, hinge, transferred
 
 __all__ = ["gru", "hinge", "transferred"]

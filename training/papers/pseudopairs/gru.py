@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
+from training.encoders.base import EncoderSettings, SentenceEncoder
+from training.papers.shared.recurrent import last_states
 
 
 class GRUSettings(EncoderSettings):

@@ -7,8 +7,9 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Objective, Step, Tables, named, several_captions
+from training.objectives.base import Objective, Step, Tables, named
 from training.papers.pseudopairs.transferred import supplied
+from training.papers.shared.suppliers import several_captions
 
 
 @named("hinge")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.training_data import TrainingData
-from training.mining.mutual import BLOCK
-from training.papers.suppliers import DrawnCaptions
+from training.papers.shared.mutual import BLOCK
+from training.papers.shared.suppliers import DrawnCaptions
 
 Numbers = NDArray[np.int64]
 Vectors = NDArray[np.float32]

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID
 from training.data.training_data import TrainingData
-from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
-from training.papers.language_identifier import LanguageIdentifier
+from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
+from training.papers.shared.language_identifier import LanguageIdentifier
+from training.papers.shared.recurrent import last_states
 from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
 
 

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import Forward, Objective, Rows, Step, Tables, named, several_captions
+from training.objectives.base import Forward, Objective, Rows, Step, Tables, named
 from training.papers.mule.top_violations import Triplet
+from training.papers.shared.suppliers import several_captions
 
 
 @named("masked_cross_language")
@@ -41,7 +42,9 @@ class MaskedCrossLanguage(Objective):
         return {"masked_pairs": lambda: MaskedModel(model.text.inner_width, model.dimension)}
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
-        pair = ((forward.batch.ids, forward.batch.mask), *forward.texts("partners"))
+        partners = forward.batch.auxiliary["partners"]
+        assert isinstance(partners, tuple), "supplied as sentences"
+        pair = ((forward.batch.ids, forward.batch.mask), *partners)
         hidden = [embed_hidden(forward.model, *side, self.mask) for side in pair]
         whole = [forward.model.embed_layers(*side) for side in pair]
         return {"completed": forward.model.learned["masked_pairs"](hidden, whole)}

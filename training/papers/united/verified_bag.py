@@ -19,7 +19,7 @@ from index.encoder.vectors import unit
 from training.data.training_data import TrainingData
 from training.encoders.bag import TokenMean, TokenMeanSettings
 from training.encoders.vision import VisionSettings
-from training.papers.language_identifier import LanguageIdentifier
+from training.papers.shared.language_identifier import LanguageIdentifier
 
 Rows = NDArray[np.int64]
 

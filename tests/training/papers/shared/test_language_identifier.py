@@ -3,7 +3,7 @@ import pytest
 
 from tests.training.papers.sentences import spoken
 from tests.training.step_batches import embed
-from training.papers.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
+from training.papers.shared.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
 
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
 TOKENS = [np.array(row, np.int32) for row in ([5, 5, 7], [5, 7], [6, 6, 7], [6, 7])]

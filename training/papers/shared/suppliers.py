@@ -1,6 +1,6 @@
 """Inputs of batches that several papers' objectives read: other captions of a picture, and languages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.captions import CaptionedPictures
 from training.data.tokens import Texts, pad
 from training.data.training_data import TrainingData
+from training.objectives.base import Tables
 
 Numbers = NDArray[np.int64]
 
@@ -40,6 +41,12 @@ class DrawnCaptions(Supplier):
         options = (self.choices[caption] for caption in captions)
         drawn = [others[int(draw.integers(len(others)))] for others in options]
         return (pad([self.tokens[i] for i in drawn], device),)
+
+
+def several_captions(recipe: Tables) -> Iterator[str]:
+    """Yield what a recipe lacks for an objective that reads two captions of one picture."""
+    if recipe.data.pictures == "disjoint":
+        yield 'data.pictures = "shared", "pivoted" or "common"'
 
 
 def partners(data: TrainingData) -> DrawnCaptions:
