@@ -19,8 +19,6 @@ from training.recipes.files import shipped_recipes
 ROOM = {
     "__init__.py": '''
 """A sixth paper: a rotation of each sentence meets its partner; words count as much as a gate lets them."""
-
-from training.papers.sixth import gated, rotated_partner
 ''',
     "rotated_partner.py": '''
 """The loss between a rotated sentence and another sentence about the same picture."""

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from index.encoder.vectors import Vectors
 from training.data.captions import CaptionedPictures
 from training.data.pairs import Pseudopairs
 
 Tokens = NDArray[np.int32]
-Vectors = NDArray[np.float32]
 Row = TypeVar("Row", str, Tokens)  # a sentence, as text or as token ids
 
 

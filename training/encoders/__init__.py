@@ -4,9 +4,3 @@ A text encoder declares in its settings what it can do, initialises itself from 
 by a language (`base`); `two_branch` joins it with the picture branch. Encoders of one paper alone are in its
 room (training/papers).
 """
-
-from importlib import import_module
-from pkgutil import iter_modules
-
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")

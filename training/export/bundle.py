@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
@@ -28,6 +26,7 @@ from index.encoder.bundle import (
 )
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import TrainingError, UsageError
 from index.frozen import first_error
 from index.storage.files import describe
@@ -50,8 +49,6 @@ MAX_PARITY_DISTANCE = 1e-4  # largest cosine distance between torch and ONNX
 PARITY_SENTENCES = 1000
 MOST_LOSS = 1.0  # points of mean R@1 that fewer bits may cost
 FULL: Precision = "fp32"
-
-Vectors = NDArray[np.float32]
 
 
 def export_run(

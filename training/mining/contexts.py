@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from index.encoder.vectors import Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
 from training.encoders.base import pick_device
 
-Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 MOST_WORDS = 4000  # of a language, that are compared: the most frequent

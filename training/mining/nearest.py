@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from index.encoder.vectors import Vectors
 from index.vectors.faiss import FLAT_ROWS  # which sets FAISS's BLAS threshold, too
 from training.encoders.base import pick_device
 
-Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 TRAINING_ROWS = 20_000  # that an index is learned from

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, WordTranslations, word_vectors
 
-Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int32, np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import words
 from training.data.pairs import Pseudopairs, read_pairs
@@ -40,7 +40,6 @@ LEAST_LIKELY_WORD = 0.03  # a translation that a word is paired with; chosen on 
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
 Tokens = NDArray[np.int32]
-Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
 Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their weights
 Embed = Callable[[Sequence[Tokens]], Vectors]  # the encoder as it is

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Vectors, unit
 from training.encoders.base import pick_device
 
-Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
 

@@ -4,12 +4,6 @@ An objective names what it reads of a step, builds the modules that it trains be
 computes a loss (`base`). Those of one paper alone are in its room (training/papers).
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from training.objectives.base import OBJECTIVES, Contrastive, Forward, Objective, Step, weighted_losses
-
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["OBJECTIVES", "Contrastive", "Forward", "Objective", "Step", "weighted_losses"]

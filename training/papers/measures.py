@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from evaluation.measures.recall import retrieved_positives
 from evaluation.measures.scores import ALL_PAIRS, PairScore, score_translation
 from evaluation.suites.sets import available, line_up, read_aligned, read_captions, read_split
 from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
+from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.languages import language
 from training.data.captions import load_split
@@ -33,7 +33,6 @@ from training.loop.prepare import picture_sources, training_captions
 from training.loop.run import Run, open_run
 from training.loop.validation import ValidationSet, embed_texts, validate
 
-Vectors = NDArray[np.float32]
 TRANSLATION_MEASURES = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
 RECALLS = 6  # R@1, R@5 and R@10 in both directions, whose sum a validation gives
 CPU = torch.device("cpu")

@@ -4,7 +4,3 @@ Here are the parts of its recipe that no other has (token cloze, contrast of two
 baselines and the ceiling of its section 5.1, and all of them as one study (`passepartout reproduce
 globetrotter`). Its image-caption contrast, which the shipped recipes use, is in training/objectives.
 """
-
-from training.papers.globetrotter import losses, sigurdsson, transformer, transitive
-
-__all__ = ["losses", "sigurdsson", "transformer", "transitive"]

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import svds
 
+from index.encoder.vectors import Vectors
 from training.data.training_data import TrainingData
 
-Vectors = NDArray[np.float32]
 Rows = Sequence[NDArray[np.int32]]
 CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
 CONTEXT_POWER = 0.75  # the power of a context's frequency, as in word2vec

@@ -2,7 +2,3 @@
 
 Its max-violation hinge, its GRU and its transfer of captions.
 """
-
-from training.papers.pseudopairs import gru, hinge, transferred
-
-__all__ = ["gru", "hinge", "transferred"]

@@ -2,7 +2,6 @@
 
 import math
 
-import kornia.augmentation as K
 import torch
 from torch import Tensor, nn
 
@@ -18,6 +17,8 @@ class Augmentation:
     """
 
     def __init__(self, side: int) -> None:
+        import kornia.augmentation as K  # which takes seconds to import
+
         strongest = MAX_BLUR * side
         width = 2 * math.ceil(3 * strongest) + 1
         self.steps = nn.Sequential(

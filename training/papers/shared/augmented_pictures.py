@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.data.picture_source import SOURCES, Pictures, PixelScale
+from training.papers.shared.augmentation import Augmentation
 
 Rows = NDArray[np.int64]
 
@@ -28,8 +29,6 @@ class AugmentedPictures:
     ) -> None:
         self.archive, self.names, self.scale, self.count = archive, names, scale, count
         self.device = device
-        from training.papers.shared.augmentation import Augmentation  # kornia takes seconds to import
-
         self.augment = Augmentation(archive.size)
         self._pool = ThreadPoolExecutor(torch.get_num_threads(), thread_name_prefix="decode")
         self._expected: dict[int, Future[NDArray[np.uint8]]] = {}

@@ -9,14 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.mining.rounds import NEIGHBOURS, WAYS, Mined, Round, sample
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
-Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
 
 
