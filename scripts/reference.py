@@ -24,7 +24,7 @@ from service.app import create_app
 from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.encoders.base import ENCODERS
-from training.objectives import OBJECTIVES
+from training.objectives.base import OBJECTIVES
 from training.recipes.recipe import Recipe
 from training.recipes.rooms import open_rooms
 

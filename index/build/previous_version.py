@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from index.build.corpus import metadata_of
+from index.encoder.vectors import Numbers
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
@@ -22,7 +22,6 @@ from index.vectors.segments import open_vectors
 BLOCK_ROWS = 8192  # read at a time
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
 
-Numbers = NDArray[np.int64]
 Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the form that is stored
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+Numbers = NDArray[np.int64]  # of rows, or of what else is counted
 
 
 def unit(rows: NDArray[np.floating]) -> Vectors:

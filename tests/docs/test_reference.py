@@ -8,7 +8,7 @@ from index import errors
 from passepartout import COMMANDS
 from scripts import reference
 from service.http.problems import ProblemType
-from training.objectives import OBJECTIVES
+from training.objectives.base import OBJECTIVES
 from training.recipes.recipe import Recipe
 from training.recipes.rooms import open_rooms
 

@@ -16,8 +16,11 @@ from training.encoders.vision import Backbone, load_backbone
 from training.export.bundle import export_run
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
+from training.recipes.rooms import open_rooms
 from training.smoke.drawings import write_synthetic
 from training.smoke.tiny_models import write_tiny_backbone
+
+open_rooms()  # as loading a recipe does
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]) -> Path:

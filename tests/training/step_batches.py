@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from training.data.tokens import PAD_ID, pad
-from training.objectives import Step
+from training.objectives.base import Step
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import training.papers
 from passepartout import cli
 from training.encoders.base import ENCODERS
-from training.objectives import OBJECTIVES
+from training.objectives.base import OBJECTIVES
 from training.recipes.files import shipped_recipes
 
 ROOM = {

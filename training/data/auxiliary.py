@@ -6,13 +6,12 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from index.encoder.vectors import Numbers
 from training.data.tokens import Texts
 from training.data.training_data import TrainingData
 
-Numbers = NDArray[np.int64]
 Auxiliary = Tensor | tuple[Texts, ...]  # rows as they are, or sentences to be embedded
 
 

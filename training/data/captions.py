@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from index.errors import DataError
-from training.data.pictograms import Owners, Texts, load_drawings
+from training.data.dealing import Owners, Texts
+from training.data.pictograms import load_drawings
 from training.data.picture_sets import load_set
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
@@ -50,12 +51,9 @@ class CaptionedPictures:
 def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
     """Read the pictures of a split of the recipe's sets, with the captions that `settings` allows.
 
-    Set by set: "disjoint" keeps the pictures that have a caption in every language of the set, sorts them by
-    the SHA-256 of their name and assigns picture i to language i mod M of the rotation alone; "pivoted"
-    assigns it to the first language and to one of the others in turn; "common" keeps every M-th of these
-    pictures, with all of its captions; "shared" keeps every picture that has any caption. Pictograms beside
-    other sets are in "train" only. Raises DataError if files are missing or malformed, a language has
-    captions in no set, or no picture is left.
+    Set by set, pictures are dealt to languages (training.data.dealing); one that has no caption is left out.
+    Pictograms beside other sets are in "train" only. Raises DataError if files are missing or malformed, a
+    language has captions in no set, or no picture is left.
     """
     owners: Owners = []
     texts: Texts = {}

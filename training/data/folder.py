@@ -88,10 +88,3 @@ def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]])
     for language, sentences in texts.items():
         digest.update("".join(f"{language}\t{sentence}\n" for sentence in sentences).encode())
     return digest.hexdigest()
-
-
-def require_sets(data: Path, sets: Sequence[str]) -> None:
-    """DataError for a folder without the sets: a backbone not found there would be looked for on the net."""
-    for name in sets:
-        if not (data / name).is_dir():
-            raise DataError(f"{data} has no {name}/: docs/data.md describes the data folder")

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from index.encoder.vectors import Numbers, Vectors
 from index.errors import DamagedError
-from training.data.tokens import Texts, pad
+from training.data.tokens import Texts, Tokens, pad
 
-Tokens = NDArray[np.int32]
 Pairs = NDArray[np.int64]
-Weights = NDArray[np.float32]
 WEIGHT_SUFFIX = "weight"  # ends the names of weights in a file of pairs
 LANGUAGE_EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
 # Of weighted pairs, by text: an easy text must not crowd out one that is being learned.
@@ -38,7 +37,7 @@ class PairSupplier:
         self._pairs = self.draw(size, epoch, number)
 
     def part(
-        self, captions: NDArray[np.int64], rows: slice, draw: np.random.Generator, device: torch.device
+        self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
     ) -> tuple[Texts, ...] | None:
         """Token ids and mask of both sentences of these rows; None if there are no pairs."""
         if self._pairs is None:
@@ -76,13 +75,13 @@ class Pseudopairs(PairSupplier):
         self._words: Mapping[str, Sequence[Pairs]] = {}
         self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
-        self.weights: Mapping[tuple[str, str], Weights] = {}
+        self.weights: Mapping[tuple[str, str], Vectors] = {}
         self._groups: list[_Group] = []
 
     def pair(
         self,
         pairs: Mapping[tuple[str, str], Pairs],
-        weights: Mapping[tuple[str, str], Weights] | None = None,
+        weights: Mapping[tuple[str, str], Vectors] | None = None,
     ) -> None:
         """Supply these pairs (m, 2) of each two languages, and no others; weights: (m,) of some."""
         self.pairs, self.weights = pairs, weights or {}
@@ -161,7 +160,7 @@ class Pseudopairs(PairSupplier):
         part.replace(file)
 
 
-def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Weights]]:
+def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]:
     """The pairs (m, 2) of each two languages that `Pseudopairs.write` wrote, and any weights (m,).
 
     DamagedError if the file cannot be read.

@@ -4,15 +4,15 @@ Reads the folders of docs/data.md that have `images.tar`, `splits.tsv` and `capt
 SET/NAME, so that sets may have files of the same name.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
-from training.data.pictograms import Owners, Texts
+from index.encoder.vectors import Vectors
+from training.data.dealing import DEALS, Owners, Texts
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
 
@@ -42,7 +42,7 @@ def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple
         for code in settings.languages
         if (file := data / name / "captions" / f"{code}.tsv").is_file()
     }
-    return _owners(read_members(data, name, split), texts, settings), texts
+    return DEALS[settings.pictures](read_members(data, name, split), texts, settings), texts
 
 
 def _texts(file: Path, name: str, settings: DataSettings) -> dict[str, list[str]]:
@@ -54,33 +54,7 @@ def _texts(file: Path, name: str, settings: DataSettings) -> dict[str, list[str]
     return texts
 
 
-def _owners(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:
-    """Assign the pictures of a set to the languages whose captions are shown with them."""
-    captioned = list(texts)
-    if settings.pictures == "shared":
-        return [(name, tuple(captioned)) for name in members]
-    if settings.pictures == "pivoted":
-        pivot = settings.languages[0]
-        others = [code for code in captioned if code != pivot]
-        assignment = _disjoint(members, texts, captioned, others if pivot in texts else [])
-        return [(name, (pivot, code)) for name, code in assignment.items()]
-    if settings.pictures == "common":
-        assignment = _disjoint(members, texts, captioned, captioned)
-        return [(name, tuple(captioned)) for name in list(assignment)[:: len(captioned)]]
-    turns = [code for code in settings.rotation or captioned if code in texts]
-    return [(name, (code,)) for name, code in _disjoint(members, texts, captioned, turns).items()]
-
-
-def _disjoint(
-    members: Sequence[str], texts: Texts, languages: Sequence[str], turns: Sequence[str]
-) -> dict[str, str]:
-    """Picture with a caption in each of `languages` -> its language, the next one of `turns`."""
-    pool = [name for name in members if turns and all(name in texts[language] for language in languages)]
-    pool.sort(key=lambda name: hashlib.sha256(PurePosixPath(name).name.encode()).hexdigest())
-    return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
-
-
-def move_onto_first_set(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
+def move_onto_first_set(features: Vectors, names: Sequence[str], learned: int) -> None:
     """Shift each set's features in place to the mean of the first set, over the first `learned` pictures.
 
     features: (V, N, F). The offset between photographs and drawings says nothing about what they show.

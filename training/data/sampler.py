@@ -5,9 +5,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from index.encoder.vectors import Numbers
 from training.data.captions import CaptionedPictures
-
-Numbers = NDArray[np.int64]
 
 
 class PictureSampler:

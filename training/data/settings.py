@@ -59,12 +59,7 @@ class DataSettings(Table):
     texts: TextNames = ()
 
     @model_validator(mode="after")
-    def _languages_fit(self) -> "DataSettings":
-        self._sets_fit()
-        self._rotation_fits()
-        return self
-
-    def _sets_fit(self) -> None:
+    def _sets_fit(self) -> "DataSettings":
         if len(set(self.sets)) != len(self.sets):
             raise ValueError("sets: one is named twice")
         for name, weight in self.weights.items():
@@ -72,16 +67,19 @@ class DataSettings(Table):
                 raise ValueError(f"weights: {name} is not among the sets")
             if weight <= 0:
                 raise ValueError(f"weights: {name} needs a weight above 0")
+        return self
 
-    def _rotation_fits(self) -> None:
+    @model_validator(mode="after")
+    def _rotation_fits(self) -> "DataSettings":
         if self.pictures == "pivoted" and len(self.languages) < 2:
             raise ValueError('pictures = "pivoted" needs two languages')
         if not self.rotation:
-            return
+            return self
         if unknown := [code for code in self.rotation if code not in self.languages]:
             raise ValueError(f"rotation: {unknown[0]} is not among the languages")
         if self.pictures != "disjoint":
             raise ValueError('rotation needs pictures = "disjoint"')
+        return self
 
     @property
     def anchors(self) -> tuple[str, ...] | None:

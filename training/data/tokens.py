@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+from index.encoder.vectors import Numbers
 from index.languages import UNSPACED_LETTERS
 from index.text.normalisation import as_encoded, clean
 from training.data.settings import TokenizerSettings
 
+Tokens = NDArray[np.int32]  # the ids of a sentence
 Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
@@ -95,12 +97,12 @@ def balanced(
         yield from (rows[number * len(rows) // count] for number in range(count))
 
 
-def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Tokens]:
     """Token ids of each text as a bundle reads it, with special tokens, without pads; of no tokens, <unk>.
 
     Repeated texts are tokenised once.
     """
-    distinct, rows = list(dict.fromkeys(texts)), dict[str, NDArray[np.int32]]()
+    distinct, rows = list(dict.fromkeys(texts)), dict[str, Tokens]()
     for start in range(0, len(distinct), 4096):
         part = distinct[start : start + 4096]
         for text, encoding in zip(part, tokenizer.encode_batch(list(map(_read, part))), strict=True):
@@ -116,7 +118,7 @@ def _read(text: str) -> str:
     return as_encoded(clean(text))
 
 
-def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
+def pad(rows: Sequence[Tokens], device: torch.device) -> Texts:
     """Pad rows of token ids: ids and attention mask (N, T), int64, T the longest row."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     mask = np.arange(lengths.max()) < lengths[:, None]
@@ -126,8 +128,8 @@ def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
 
 
 def by_length(
-    captions: NDArray[np.int64], tokens: Sequence[NDArray[np.int32]], groups: int
-) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
+    captions: Numbers, tokens: Sequence[Tokens], groups: int
+) -> tuple[Numbers, tuple[tuple[int, int], ...]]:
     """Sort captions by length and divide them into at most `groups` groups with the least padding.
 
     Returns the sorted captions and (captions, longest) of each group. The encoder embeds group by group, so
@@ -141,7 +143,7 @@ def by_length(
     return captions[np.argsort(lengths, kind="stable")], spans
 
 
-def _cheapest_edges(lengths: NDArray[np.int64], rows_before: NDArray[np.int64], groups: int) -> list[int]:
+def _cheapest_edges(lengths: Numbers, rows_before: Numbers, groups: int) -> list[int]:
     """The ends of the cheapest groups of L sorted lengths; `rows_before[i]` rows have the first i lengths.
 
     By dynamic programming over the last cut: a group of lengths i to j - 1 costs its rows times

@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Vectors
+from index.encoder.vectors import Numbers, Vectors
 from training.data.captions import CaptionedPictures
 from training.data.pairs import Pseudopairs
+from training.data.tokens import Tokens
 
-Tokens = NDArray[np.int32]
 Row = TypeVar("Row", str, Tokens)  # a sentence, as text or as token ids
 
 
@@ -47,13 +46,7 @@ class TrainingData:
     trained: tuple[str, ...] = ()
 
     @cached_property
-    def language_places(self) -> NDArray[np.int64]:
-        """The number of each caption's language in `languages`."""
-        place_of = {language: number for number, language in enumerate(self.languages)}
-        return np.asarray([place_of[caption.language] for caption in self.captions.captions], np.int64)
-
-    @cached_property
-    def picture_places(self) -> NDArray[np.int64]:
+    def picture_places(self) -> Numbers:
         """The row of each caption's picture."""
         return np.asarray([caption.picture for caption in self.captions.captions], np.int64)
 
@@ -68,11 +61,9 @@ class TrainingData:
     @property
     def mined_lines(self) -> Mapping[str, Sequence[str]]:
         """The sentences of `pseudopairs`, as text."""
-        return (
-            with_captions(self.texts, self.captions, self.captions.texts)
-            if self.mine_captions
-            else dict(self.texts)
-        )
+        if not self.mine_captions:
+            return dict(self.texts)
+        return with_captions(self.texts, self.captions, self.captions.texts)
 
     def _text_rows(self) -> dict[str, dict[str, range]]:
         """Name of a text -> language -> the rows of `sentences` that are of it; "" is the captions."""

@@ -1,16 +1,14 @@
 """A fixed visual space: the features' principal components, scaled (partly) to equal variance."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from index.encoder.vectors import Vectors
 from index.errors import TrainingError
 
 SAMPLE_ROWS = 20_000  # enough for the covariance of a few thousand dimensions
 
 
-def fit_whitening(
-    features: NDArray[np.float32], dimension: int, power: float, seed: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def fit_whitening(features: Vectors, dimension: int, power: float, seed: int) -> tuple[Vectors, Vectors]:
     """PCA of (N, F) features to `dimension` components, each divided by its standard deviation ** `power`.
 
     Returns `mean` and `projection` of x -> unit((x - mean) @ projection).

@@ -47,7 +47,6 @@ class BagSettings(TokenMeanSettings):
     """
 
     shares_embeddings: ClassVar[bool] = True
-    holds_subwords: ClassVar[bool] = True
     averages_words: ClassVar[bool] = True
 
     encoder: Literal["bag"]

@@ -28,10 +28,9 @@ class EncoderSettings(Table, ABC):
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.
     reads_sequence_token: whether its tokenizer puts <seq> first. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
-    holds_subwords: whether those of some languages can be held (`TrainingData.trained`). averages_words:
-    whether a sentence is the mean of its tokens' vectors, the same in all languages. folder_key: the key
-    that may name a folder below the data folder. tiny: overrides of the recipe with which `train --smoke`
-    tries it in seconds.
+    averages_words: whether a sentence is the mean of its tokens' vectors, the same in all languages, of which
+    some can be held (`TrainingData.trained`). folder_key: the key that may name a folder below the data
+    folder. tiny: overrides of the recipe with which `train --smoke` tries it in seconds.
     start: a finished run (looked for below the data folder first) of the same model, with whose vocabulary
     and weights a run begins; "stages": what the stage before ended with (`Recipe.stages`).
     """
@@ -39,7 +38,6 @@ class EncoderSettings(Table, ABC):
     reads_sequence_token: ClassVar[bool] = False
     brings_tokenizer: ClassVar[bool] = False
     shares_embeddings: ClassVar[bool] = False
-    holds_subwords: ClassVar[bool] = False
     averages_words: ClassVar[bool] = False
     folder_key: ClassVar[str] = "start"
     tiny: ClassVar[tuple[str, ...]] = ("text.width=32",)

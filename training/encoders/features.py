@@ -20,6 +20,7 @@ from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from index.encoder.vectors import Vectors
 from index.errors import TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder
@@ -68,7 +69,7 @@ FEATURE_VIEWS = (
 
 def features_of_views(
     backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int
-) -> NDArray[np.float32]:
+) -> Vectors:
     """Features of the first `views` fixed views of each picture: (views, N, F).
 
     The user's cache has a file for each combination of weights, archive and views, so that runs with other
@@ -88,7 +89,7 @@ def features_of_views(
 
 def features_of_collection(
     backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int
-) -> NDArray[np.float32]:
+) -> Vectors:
     """Features of pictures of several archives, each with a file of its own in the cache: (views, N, F)."""
     rows: list[int] = []
     features = []
@@ -99,7 +100,7 @@ def features_of_collection(
     return np.concatenate(features, axis=1)[:, np.argsort(rows)]
 
 
-def _read_cache(file: Path | None) -> dict[str, NDArray[np.float32]]:
+def _read_cache(file: Path | None) -> dict[str, Vectors]:
     """Picture -> its cached features (views, F); none if the file is missing or damaged."""
     try:
         tensors = load_file(file) if file else {}
@@ -109,7 +110,7 @@ def _read_cache(file: Path | None) -> dict[str, NDArray[np.float32]]:
         return {}
 
 
-def _write_cache(file: Path | None, features: Mapping[str, NDArray[np.float32]]) -> None:
+def _write_cache(file: Path | None, features: Mapping[str, Vectors]) -> None:
     if file is None:
         return
     names = np.frombuffer("\n".join(features).encode(), np.uint8)
@@ -137,13 +138,11 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
     return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
 
 
-def extract_features(
-    backbone: Backbone, pictures: Pictures, names: Sequence[str], views: int
-) -> NDArray[np.float32]:
+def extract_features(backbone: Backbone, pictures: Pictures, names: Sequence[str], views: int) -> Vectors:
     """Features of the first `views` fixed views of pictures: (views, N, F)."""
     few = len(names) * views * pictures.size**2 < FEW_PIXELS
     run = _runner(backbone, pictures.size, few=few)
-    rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
+    rows: list[list[Vectors]] = [[] for _ in range(views)]
     with Progress(len(names) * views, unit="views", label="picture features") as bar:
         for start in range(0, len(names), FEATURE_BATCH):
             decoded = [pictures[name] for name in names[start : start + FEATURE_BATCH]]
@@ -153,9 +152,7 @@ def extract_features(
     return np.stack([np.concatenate(parts) for parts in rows])
 
 
-def _runner(
-    backbone: Backbone, size: int, *, few: bool
-) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+def _runner(backbone: Backbone, size: int, *, few: bool) -> Callable[[Vectors], Vectors]:
     """The backbone as a function: pixels (N, 3, S, S) -> features (N, F)."""
     if few:
         return lambda pixels: backbone.evaluated(torch.from_numpy(pixels)).cpu().numpy()

@@ -1,6 +1,6 @@
 """Prediction heads: from a branch's hidden vector to the common space (globetrotter, 3.5)."""
 
-from collections import OrderedDict
+from collections.abc import Callable
 from typing import Literal
 
 import torch.nn.functional as F
@@ -29,17 +29,5 @@ class UnitNorm(nn.Module):
         return F.normalize(hidden.float(), dim=-1)
 
 
-def build_head(kind: str, width: int, dimension: int) -> nn.Module:
-    """Build the head of a kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows.
-
-    "mlp": dense, GELU, LayerNorm, linear (globetrotter, 3.5); "linear": the picture branch of Kádár et al.
-    2019 (3.1), the adapter of Krasner et al. 2025.
-    """
-    if kind == "none":
-        return UnitNorm()
-    if kind == "linear":
-        return nn.Sequential(OrderedDict(layer=nn.Linear(width, dimension), norm=UnitNorm()))
-    layers = nn.Sequential(
-        nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
-    )
-    return nn.Sequential(OrderedDict(layers=layers, norm=UnitNorm()))
+# A kind of head -> what builds it, of a width and a dimension: (N, width) -> (N, dimension) unit rows.
+HEADS: dict[str, Callable[[int, int], nn.Module]] = {"none": lambda width, dimension: UnitNorm()}

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from index.encoder.picture_space import PictureSpace, Seen
-from index.encoder.vectors import unit
+from index.encoder.vectors import Vectors, unit
 from index.errors import UsageError
 from training.data.whitening import fit_whitening
 from training.encoders.stored import Start
@@ -16,7 +15,7 @@ from training.encoders.vision import Backbone, VisionSettings
 SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
 
 
-def probe(backbone: Backbone, size: int) -> NDArray[np.float32]:
+def probe(backbone: Backbone, size: int) -> Vectors:
     """(F,) the features of a synthetic picture of waves, by which a backbone can be recognised."""
     rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
     waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
@@ -34,7 +33,7 @@ def is_seen_by(space: PictureSpace, backbone: Backbone) -> bool:
 
 
 def fit_picture_space(
-    backbone: Backbone, features: NDArray[np.float32], vision: VisionSettings, dimension: int, seed: int
+    backbone: Backbone, features: Vectors, vision: VisionSettings, dimension: int, seed: int
 ) -> PictureSpace:
     """Whiten the features (V, N, F) of a run's training pictures to `dimension` components."""
     rows = features.reshape(-1, features.shape[-1])

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.helper import get_node_attr_value
 from safetensors import SafetensorError
@@ -13,6 +12,7 @@ from safetensors.numpy import load_file
 
 from index.encoder.bundle import PICTURE_SPACE, Bundle, open_bundle
 from index.encoder.picture_space import PictureSpace, read_picture_space
+from index.encoder.vectors import Vectors
 from index.errors import UsageError
 
 TABLE = "model.text.tokens.weight"  # as training.export.onnx and checkpoints name it
@@ -27,7 +27,7 @@ class Start:
 
     folder: Path
     tokenizer: Path
-    embeddings: NDArray[np.float32]
+    embeddings: Vectors
     space: PictureSpace | None
 
 
@@ -45,13 +45,13 @@ def open_start(folder: Path) -> Start:
     return Start(folder, folder / "tokenizer.json", embeddings, space)
 
 
-def read_embeddings(bundle: Bundle) -> NDArray[np.float32]:
+def read_embeddings(bundle: Bundle) -> Vectors:
     """Read the (vocabulary, width) embeddings of a bag of subwords, from 32 bits if the bundle has them.
 
     UsageError if the encoder is of another kind, or has layers after the mean.
     """
     graph = onnx.load(bundle.graph("fp32") or bundle.graph(bundle.manifest.precision)).graph
-    values: dict[str, NDArray[np.float32]] = {
+    values: dict[str, Vectors] = {
         value.name: numpy_helper.to_array(value).astype(np.float32) for value in graph.initializer
     }
     match [name for name, value in values.items() if value.ndim == 2]:

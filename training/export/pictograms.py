@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.suites.pictograms import is_flag
 from index.encoder.picture_space import PictureSpace
@@ -112,6 +111,6 @@ def _other_pictures(
     return names, _mixed(pictures.vectors[rows], sums)
 
 
-def _mixed(pictures: Vectors, texts: NDArray[np.float32]) -> Vectors:
+def _mixed(pictures: Vectors, texts: Vectors) -> Vectors:
     """Unit vectors halfway between pictures (n, d) and texts (n, d) of any length."""
     return unit(pictures + unit(texts))

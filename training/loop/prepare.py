@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from index.encoder.picture_space import PictureSpace
+from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.storage.files import replace_text
 from training.data.auxiliary import SUPPLIERS
@@ -116,17 +116,14 @@ def _captions_of_run(
 
 
 def vocabulary(
-    run: Run,
-    train: CaptionedPictures,
-    texts: Mapping[str, Sequence[str]],
-    encoder: EncoderSettings | None = None,
+    run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]], encoder: EncoderSettings
 ) -> Tokenizer:
     """The run's tokenizer: the encoder's own, or one learned from captions and texts when the run begins."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
     lines = balanced(_by_language(train, texts), recipe.tokenizer.language_temperature)
-    tokenizer = (encoder or recipe.text).own_tokenizer(lines) or train_tokenizer(
+    tokenizer = encoder.own_tokenizer(lines) or train_tokenizer(
         lines,
         recipe.tokenizer,
         sequence_token=recipe.text.reads_sequence_token,
@@ -188,7 +185,7 @@ def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone
         run.keep_picture_space(space)
 
 
-def _picture_space(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> PictureSpace:
+def _picture_space(run: Run, backbone: Backbone, train: Vectors) -> PictureSpace:
     """The run's picture space, fitted to the training pictures (V, N, F) and kept if it has none yet."""
     recipe = run.recipe
     if not run.picture_space_file.is_file():

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from index.encoder.vectors import Numbers, Vectors
 from training.data.auxiliary import Batch, Supplier
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
-from training.data.tokens import by_length, pad
+from training.data.tokens import Tokens, by_length, pad
 from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
 from training.loop.engine import Chunk, cut
@@ -22,8 +22,6 @@ from training.mining.rounds import Rounds
 from training.recipes.recipe import Recipe
 
 LENGTH_GROUPS = 4  # that a chunk's captions are sorted into by length, each padded to its own longest
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass
@@ -75,7 +73,7 @@ class CaptionSource:
         file = self.run.pseudopairs_file
         return Rounds(settings, data.pseudopairs, data.mined_lines, data.tokenizer, file)
 
-    def _embed(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
+    def _embed(self, tokens: Sequence[Tokens]) -> Vectors:
         """Embed sentences as when the encoder is used, without dropout."""
         return embed_texts(self.model.eval(), tokens, self.device)
 

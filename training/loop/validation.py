@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from evaluation.measures.recall import image_sentence_recall
+from index.encoder.vectors import Vectors
 from training.data.captions import CaptionedPictures
 from training.data.picture_source import PictureSource
-from training.data.tokens import pad
+from training.data.tokens import Tokens, pad
 from training.encoders.two_branch import TwoBranch
 
 EMBEDDING_BATCH = 256
@@ -24,7 +24,7 @@ class ValidationSet:
     """Dev pictures, their captions as token ids, and where the pictures come from."""
 
     data: CaptionedPictures
-    tokens: list[NDArray[np.int32]]
+    tokens: list[Tokens]
     pictures: PictureSource
 
 
@@ -45,9 +45,7 @@ def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) 
 
 
 @torch.inference_mode()
-def embed_texts(
-    model: TwoBranch, tokens: Sequence[NDArray[np.int32]], device: torch.device
-) -> NDArray[np.float32]:
+def embed_texts(model: TwoBranch, tokens: Sequence[Tokens], device: torch.device) -> Vectors:
     """Embed N sentences, given as token ids: (N, D) unit rows."""
     parts = [
         model.embed_text(*pad(tokens[start : start + EMBEDDING_BATCH], device)).float().cpu().numpy()
@@ -57,9 +55,7 @@ def embed_texts(
 
 
 @torch.inference_mode()
-def embed_pictures(
-    model: TwoBranch, source: PictureSource, count: int, device: torch.device
-) -> NDArray[np.float32]:
+def embed_pictures(model: TwoBranch, source: PictureSource, count: int, device: torch.device) -> Vectors:
     """Embed the first `count` pictures of a source, unaugmented: (count, D) unit rows."""
     parts = []
     for start in range(0, count, EMBEDDING_BATCH):

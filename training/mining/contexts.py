@@ -13,15 +13,12 @@ from functools import cached_property, partial
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Vectors
+from index.encoder.vectors import Numbers, Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
 from training.encoders.base import pick_device
-
-Numbers = NDArray[np.int64]
 
 MOST_WORDS = 4000  # of a language, that are compared: the most frequent
 LEAST_SENTENCES = 3  # that have a word: fewer tell nothing of its contexts

@@ -5,13 +5,10 @@ from typing import Any
 import faiss
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from index.encoder.vectors import Vectors
+from index.encoder.vectors import Numbers, Vectors
 from index.vectors.faiss import FLAT_ROWS  # which sets FAISS's BLAS threshold, too
 from training.encoders.base import pick_device
-
-Numbers = NDArray[np.int64]
 
 TRAINING_ROWS = 20_000  # that an index is learned from
 LIST_SHARE = 16  # a search reads one in so many lists

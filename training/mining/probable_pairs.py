@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from index.encoder.vectors import Vectors, unit
+from index.encoder.vectors import Numbers, Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
-from training.mining.words import Bags, WordTranslations, word_vectors
+from training.mining.words import Bags, Weights, WordTranslations, word_vectors
 
-Numbers = NDArray[np.int64]
-Weights = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int32, np.int64)
 
 PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are searched

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Vectors, unit
+from index.encoder.vectors import Numbers, Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import words
-from training.data.pairs import Pseudopairs, read_pairs
-from training.data.tokens import tokenize
+from training.data.pairs import Pairs, Pseudopairs, read_pairs
+from training.data.tokens import Tokens, tokenize
 from training.mining.contexts import Contexts, translations
 from training.mining.probable_pairs import (
     Sentences,
@@ -39,8 +38,6 @@ LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less 
 LEAST_LIKELY_WORD = 0.03  # a translation that a word is paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
-Tokens = NDArray[np.int32]
-Pairs = NDArray[np.int64]
 Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their weights
 Embed = Callable[[Sequence[Tokens]], Vectors]  # the encoder as it is
 
@@ -326,6 +323,6 @@ def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vector
     return np.concatenate(pairs), np.concatenate(probabilities)
 
 
-def sample(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
+def sample(count: int, most: int, seed: Sequence[int]) -> Numbers:
     """`most` of the numbers below `count`, or all of them, drawn at random and sorted."""
     return np.sort(np.random.default_rng(seed).permutation(count)[:most])

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Vectors, unit
+from index.encoder.vectors import Numbers, Vectors, unit
+from training.data.tokens import Tokens
 from training.encoders.base import pick_device
 
-Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
 
 LEAST_OCCURRENCES, MOST_WORDS = 2, 9000  # of a language's words, and of its stems
@@ -97,7 +97,7 @@ class Bags:
     rarity: (words + 1,) log of sentences per occurrence; 0 for what fills up.
     """
 
-    words: NDArray[np.int32]
+    words: Tokens
     rarity: Vectors
 
     @property
@@ -192,7 +192,7 @@ def _shares(values: Tensor, owners: Tensor, count: int, chances: Tensor) -> Tens
 class WordTranslations:
     """Which words of `second` those of `first` mean, as the pairs of other folds say."""
 
-    def __init__(self, first: Bags, second: Bags, folds: NDArray[np.int64]) -> None:
+    def __init__(self, first: Bags, second: Bags, folds: Numbers) -> None:
         """`folds`: of each sentence of `first`, below FOLDS."""
         self.first, self.second, self.folds = first, second, folds
         self._alignments: list[Alignment] = []

@@ -3,7 +3,3 @@
 An objective names what it reads of a step, builds the modules that it trains besides the encoders, and
 computes a loss (`base`). Those of one paper alone are in its room (training/papers).
 """
-
-from training.objectives.base import OBJECTIVES, Contrastive, Forward, Objective, Step, weighted_losses
-
-__all__ = ["OBJECTIVES", "Contrastive", "Forward", "Objective", "Step", "weighted_losses"]

@@ -23,7 +23,7 @@ from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.languages import language
 from training.data.captions import load_split
-from training.data.folder import open_pictures, require_sets
+from training.data.folder import open_pictures
 from training.data.settings import PHOTO_SET, DataSettings
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -63,7 +63,8 @@ def measure_run(folder: Path, data: Path, compared: Sequence[str]) -> Figures:
     """
     run = open_run(folder)
     result = run.result()
-    require_sets(data, (PHOTO_SET,))
+    if not (data / PHOTO_SET).is_dir():  # a backbone not found there would be looked for on the net
+        raise DataError(f"{data} has no {PHOTO_SET}/: docs/data.md describes the data folder")
     model, tokenizer, languages = load_model(run, data), run.tokenizer(), run.recipe.data.languages
 
     def encode(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:

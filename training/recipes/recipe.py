@@ -18,7 +18,7 @@ from training.data.settings import DataSettings, Table, TokenizerSettings
 from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
-from training.objectives import OBJECTIVES, Objective
+from training.objectives.base import OBJECTIVES, Objective
 from training.recipes.files import merged, read_recipe
 from training.recipes.rooms import open_rooms
 from training.recipes.schedule import ScheduleSettings
@@ -100,7 +100,7 @@ class Recipe(Table):
         for name, codes in needed.items():
             if unknown := sorted(set(codes) - set(self.data.languages)):
                 raise ValueError(f"mining.{name}: {unknown[0]} is none of data.languages")
-        if self.mining.languages and not (self.text.holds_subwords and self.text.start):
+        if self.mining.languages and not (self.text.averages_words and self.text.start):
             raise ValueError('mining.languages needs text.encoder = "bag" and text.start')
         if not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")

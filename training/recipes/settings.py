@@ -81,7 +81,7 @@ class OptimiserSettings(Table):
     freeze_encoder_epochs: how many of the first epochs, possibly a fraction, train only the heads (Krasner
     et al. 2025, 3.1: half an epoch).
     chunk_size: pairs that the encoders take at a time, to save memory; the losses still see the whole batch
-    (training.loop.engine). 0: the whole batch.
+    (training.papers.shared.chunks). 0: the whole batch.
     precision: of the encoders' computation; "auto" is bfloat16 on a GPU that has it, otherwise float32.
     Weights, gradients and losses are always float32.
     """
@@ -96,6 +96,11 @@ class OptimiserSettings(Table):
     clip_norm: float | None = Field(default=None, gt=0)
     chunk_size: int = Field(default=0, ge=0)
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
+
+    @property
+    def engine(self) -> str:
+        """What computes the gradient of a batch (training.loop.engine.ENGINES)."""
+        return "chunks" if self.chunk_size else "whole"
 
 
 class RunSettings(Table):

@@ -15,7 +15,8 @@ from training.loop.prepare import prepare
 from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop
-from training.objectives import Forward, Step, weighted_losses
+from training.objectives.base import Forward, Step, weighted_losses
+from training.papers.shared.chunks import ChunkedEngine
 
 ADAPTED = (
     "text={'encoder': 'adapted', 'width': 16}".replace("'", '"'),
@@ -37,6 +38,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
 def loop(data: Path, folder: Path, text: str, *overrides: str) -> Loop:
     run = create_run(folder / "run", recipe(text, folder, *overrides), resume=False)
     made = Loop(run, prepare(run, data))
+    made.engine = ChunkedEngine(made.model, run.recipe)
     made.model.train()
     return made
 

@@ -10,7 +10,7 @@ from training.data.tokens import pad
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import Backbone
 from training.loop.model import build_model
-from training.objectives import Forward, weighted_losses
+from training.objectives.base import Forward, weighted_losses
 from training.recipes.recipe import Recipe
 
 VOCABULARY = 60

@@ -23,15 +23,17 @@ from training.papers.united.halves import HalvesSupplier
 def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> None:
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)
     train = load_split(data, "train", run.recipe.data)
-    first = vocabulary(run, train, {})
+    first = vocabulary(run, train, {}, run.recipe.text)
     assert first.get_vocab_size() <= 300
     assert run.tokenizer().to_str() == first.to_str()
     other = train_tokenizer(["a zyzzyva"] * 9, run.recipe.tokenizer, sequence_token=False, max_tokens=9)
     other.save(str(run.tokenizer_file))
-    assert vocabulary(run, train, {}).to_str() == other.to_str(), "reopened, not learned again"
+    assert vocabulary(run, train, {}, run.recipe.text).to_str() == other.to_str(), (
+        "reopened, not learned again"
+    )
     run.tokenizer_file.write_text("{")
     with pytest.raises(DamagedError, match=r"tokenizer\.json can't be read"):
-        vocabulary(run, train, {})
+        vocabulary(run, train, {}, run.recipe.text)
 
 
 def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path) -> None:
@@ -45,7 +47,9 @@ def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path
     found = []
     for number, folder in enumerate((data, copy)):
         run = create_run(tmp_path / f"run{number}", recipe(BAG, tmp_path), resume=False)
-        found.append(vocabulary(run, load_split(folder, "train", run.recipe.data), {}).to_str())
+        found.append(
+            vocabulary(run, load_split(folder, "train", run.recipe.data), {}, run.recipe.text).to_str()
+        )
     assert found[0] == found[1]
     assert "zyzzyva" in (copy / "photos" / "captions" / "en.tsv").read_text("utf-8")
 

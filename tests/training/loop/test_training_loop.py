@@ -17,7 +17,7 @@ from training.loop.checkpoint import load_best, load_last
 from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
 from training.loop.training_loop import learning_rate, train
-from training.objectives import weighted_losses
+from training.objectives.base import weighted_losses
 from training.recipes.settings import OptimiserSettings
 from training.smoke.drawings import write_synthetic
 

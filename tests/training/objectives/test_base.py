@@ -4,8 +4,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from training.objectives import OBJECTIVES
-from training.objectives.base import unit_similarity
+from training.objectives.base import OBJECTIVES, unit_similarity
 from training.recipes.rooms import open_rooms
 
 open_rooms()  # the papers' objectives, too

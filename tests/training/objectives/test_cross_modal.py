@@ -3,7 +3,7 @@ import math
 import pytest
 
 from tests.training.step_batches import batch
-from training.objectives import Step
+from training.objectives.base import Step
 from training.objectives.cross_modal import CrossModal
 
 

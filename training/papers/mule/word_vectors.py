@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import svds
 
 from index.encoder.vectors import Vectors
+from training.data.tokens import Tokens
 from training.data.training_data import TrainingData
 
-Rows = Sequence[NDArray[np.int32]]
 CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
 CONTEXT_POWER = 0.75  # the power of a context's frequency, as in word2vec
 
@@ -35,7 +34,7 @@ def _of_mean_length_one(vectors: Vectors) -> Vectors:
     return vectors / lengths[nonzero].mean() if nonzero.any() else vectors
 
 
-def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors:
+def learn_vectors(rows: Sequence[Tokens], vocabulary: int, width: int, seed: int) -> Vectors:
     """Learn word vectors (vocabulary, width) by factorising positive pointwise mutual information.
 
     They are the first singular vectors times the square roots of the singular values, an explicit form of
@@ -52,7 +51,7 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
     return vectors
 
 
-def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
+def cooccurrences(rows: Sequence[Tokens], vocabulary: int) -> csr_array:
     """Count words within CONTEXT_WORDS of each other: symmetric (vocabulary, vocabulary)."""
     total = csr_array((vocabulary, vocabulary), dtype=np.float64)
     lengths = np.asarray([len(row) for row in rows])

@@ -10,15 +10,12 @@ from itertools import permutations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from index.encoder.vectors import Vectors
+from index.encoder.vectors import Numbers, Vectors
 from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.training_data import TrainingData
 from training.papers.shared.mutual import BLOCK
 from training.papers.shared.suppliers import DrawnCaptions
-
-Numbers = NDArray[np.int64]
 
 # How an objective filters the pairs of each two languages: the most alike, or all but the least alike.
 KEPT_SHARES = {"none": 1.0, "top": 0.25, "bottom": 0.75}

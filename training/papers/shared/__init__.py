@@ -1,4 +1,5 @@
-"""What several papers use and no shipped recipe does: inputs of batches, tuned backbones, plain mining.
+"""What several papers use and no shipped recipe does.
 
-It is no paper: it has no recipes and no claims.
+Inputs of batches, pictures that languages do not share, tuned backbones, learned heads, batches in chunks,
+and mining without probabilities. It is no paper: it has no recipes and no claims.
 """

@@ -7,10 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from index.encoder.vectors import Numbers
 from training.data.picture_source import SOURCES, Pictures, PixelScale
 from training.papers.shared.augmentation import Augmentation
-
-Rows = NDArray[np.int64]
 
 
 class AugmentedPictures:
@@ -33,20 +32,20 @@ class AugmentedPictures:
         self._pool = ThreadPoolExecutor(torch.get_num_threads(), thread_name_prefix="decode")
         self._expected: dict[int, Future[NDArray[np.uint8]]] = {}
 
-    def expect(self, rows: Rows) -> None:
+    def expect(self, rows: Numbers) -> None:
         for row in rows.tolist():
             if row not in self._expected:
                 self._expected[row] = self._pool.submit(self.archive.__getitem__, self.names[row])
 
-    def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
+    def views(self, rows: Numbers, draw: np.random.Generator) -> tuple[Tensor, ...]:
         pixels = self._pixels(rows)
         seeds = draw.integers(2**63, size=self.count)
         return tuple(scaled(self.scale, self.augment(pixels, int(seed))) for seed in seeds)
 
-    def plain(self, rows: Rows) -> Tensor:
+    def plain(self, rows: Numbers) -> Tensor:
         return scaled(self.scale, self._pixels(rows))
 
-    def _pixels(self, rows: Rows) -> Tensor:
+    def _pixels(self, rows: Numbers) -> Tensor:
         """(N, 3, S, S) in [0, 1]."""
         self.expect(rows)
         decoding = [self._expected.pop(row) for row in rows.tolist()]

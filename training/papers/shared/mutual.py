@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
+from training.data.pairs import Pairs
 from training.mining.rounds import NEIGHBOURS, WAYS, Mined, Round, sample
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
-
-Pairs = NDArray[np.int64]
 
 
 class MutualRound(Round):

@@ -4,24 +4,28 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from index.encoder.vectors import Numbers
 from index.errors import DataError
 from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.captions import CaptionedPictures
-from training.data.tokens import Texts, pad
+from training.data.tokens import Texts, Tokens, pad
 from training.data.training_data import TrainingData
 from training.objectives.base import Tables
 
-Numbers = NDArray[np.int64]
+
+def language_places(data: TrainingData) -> Numbers:
+    """The number of each caption's language among the recipe's."""
+    place_of = {language: number for number, language in enumerate(data.languages)}
+    return np.asarray([place_of[caption.language] for caption in data.captions.captions], np.int64)
 
 
 class Languages(Supplier):
     """Supplies the number of each caption's language among the recipe's."""
 
     def __init__(self, data: TrainingData) -> None:
-        self.places = data.language_places
+        self.places = language_places(data)
 
     def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> Tensor:
         """(N, 1)."""
@@ -31,7 +35,7 @@ class Languages(Supplier):
 class DrawnCaptions(Supplier):
     """Supplies another caption for each caption, drawn from `choices[caption]` (numbers) every time."""
 
-    def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[NDArray[np.int32]]) -> None:
+    def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[Tokens]) -> None:
         self.choices, self.tokens = choices, tokens
 
     def part(
@@ -53,11 +57,10 @@ def partners(data: TrainingData) -> DrawnCaptions:
     """Supply a caption of the same picture in another language. DataError if a picture has one language."""
     captions = data.captions.captions
     of_picture = _captions_of_pictures(data.captions)
-    choices = [
-        [other for other in of_picture[caption.picture] if captions[other].language != caption.language]
-        for caption in captions
-    ]
-    for caption, others in zip(captions, choices, strict=True):
+    choices = []
+    for caption in captions:
+        others = [i for i in of_picture[caption.picture] if captions[i].language != caption.language]
+        choices.append(others)
         if not others:
             raise DataError(
                 f"objectives.paired: {data.captions.pictures[caption.picture]} has captions in "

@@ -9,16 +9,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID
+from index.encoder.vectors import Numbers, Vectors
+from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
 from training.papers.shared.language_identifier import LanguageIdentifier
 from training.papers.shared.recurrent import last_states
+from training.papers.shared.suppliers import language_places
 from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
 
 
@@ -101,9 +102,7 @@ class Hybrid(SentenceEncoder):
         self.identifier.fit(data)
         self.set_words(*hybrid_words(self.settings, data, self.vocabulary))
 
-    def set_words(
-        self, own_vectors: NDArray[np.float32], latent_vectors: NDArray[np.float32], rows: NDArray[np.int64]
-    ) -> None:
+    def set_words(self, own_vectors: Vectors, latent_vectors: Vectors, rows: Numbers) -> None:
         """Set own (R, kept_width) and latent (V, universal) vectors, and rows (vocabulary, languages)."""
         device = self.rows.device
         self.own = nn.Parameter(torch.from_numpy(own_vectors).to(device))
@@ -148,7 +147,7 @@ class Hybrid(SentenceEncoder):
 
 def hybrid_words(
     settings: HybridSettings, data: TrainingData, vocabulary: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+) -> tuple[Vectors, Vectors, Numbers]:
     """Compute the vectors of frequent words, the latent vectors, and the rows of each language's words.
 
     Words are counted in all sentences, from which their vectors are learned; the latent vocabulary is learned
@@ -162,7 +161,7 @@ def hybrid_words(
         settings.kept is not None
         and (np.count_nonzero(counts[len(SPECIAL_TOKENS) :], axis=0) > settings.kept).any()
     ):
-        captions = Sentences(data.tokens, data.language_places, data.picture_places)
+        captions = Sentences(data.tokens, language_places(data), data.picture_places)
         assigned = pretrain(
             vectors, captions, settings.latent, settings.universal, settings.pretraining, data.seed
         )
@@ -172,10 +171,10 @@ def hybrid_words(
 
 def hybrid_tables(
     settings: HybridSettings,
-    reduced: Sequence[NDArray[np.float32]],
-    counts: NDArray[np.int64],
+    reduced: Sequence[Vectors],
+    counts: Numbers,
     assigned: Assignment | None,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+) -> tuple[Vectors, Vectors, Numbers]:
     """Build the arguments of `Hybrid.set_words`.
 
     reduced: (vocabulary, kept_width) vectors for each language. counts: (vocabulary, languages) occurrences.
@@ -202,19 +201,19 @@ def hybrid_tables(
     return np.concatenate(own_vectors), assigned.latent[used], rows
 
 
-def frequent(counts: NDArray[np.int64], kept: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def frequent(counts: Numbers, kept: int | None) -> tuple[Numbers, Numbers]:
     """Split the words that occur into the `kept` most frequent (None: all) and the rest."""
     words = np.flatnonzero(counts[len(SPECIAL_TOKENS) :]) + len(SPECIAL_TOKENS)
     order = words[np.argsort(-counts[words], kind="stable")]
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 
 
-def _counts(rows: Sequence[NDArray[np.int32]], size: int) -> NDArray[np.int64]:
+def _counts(rows: Sequence[Tokens], size: int) -> Numbers:
     """Occurrences of each token."""
     return np.bincount(np.concatenate([*rows, np.empty(0, np.int32)]), minlength=size).astype(np.int64)
 
 
-def _even(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def _even(rows: Vectors) -> Vectors:
     """Scale rows so that the mean square norm of non-zero rows is 1."""
     norms = np.linalg.norm(rows, axis=1)
     nonzero = norms[norms > 0]

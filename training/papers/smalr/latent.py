@@ -6,15 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Numbers, Vectors, unit
 from training.data.settings import Table
+from training.data.tokens import Tokens
 from training.papers.mule.top_violations import top_violations
-
-Tokens = Sequence[NDArray[np.int32]]
 
 
 class PretrainingSettings(Table):
@@ -38,17 +36,17 @@ class PretrainingSettings(Table):
 class Assignment:
     """tokens: (vocabulary,) latent tokens for each language; latent: (V, universal), their vectors."""
 
-    tokens: list[NDArray[np.int64]]
-    latent: NDArray[np.float32]
+    tokens: list[Numbers]
+    latent: Vectors
 
 
 @dataclass(frozen=True)
 class Sentences:
     """Training sentences: token ids, and each sentence's language (N,) and picture (N,)."""
 
-    tokens: Tokens
-    languages: NDArray[np.int64]
-    pictures: NDArray[np.int64]
+    tokens: Sequence[Tokens]
+    languages: Numbers
+    pictures: Numbers
 
 
 class LatentVocabulary(nn.Module):
@@ -59,7 +57,7 @@ class LatentVocabulary(nn.Module):
 
     vectors: Tensor
 
-    def __init__(self, vectors: Sequence[NDArray[np.float32]], latent: int, universal: int) -> None:
+    def __init__(self, vectors: Sequence[Vectors], latent: int, universal: int) -> None:
         super().__init__()
         self.register_buffer("vectors", torch.from_numpy(np.stack(vectors)))
         self.scores = nn.Parameter(torch.randn(len(vectors), self.vectors.shape[2], latent) * 0.05)
@@ -90,7 +88,7 @@ def choose(scores: Tensor, explore: float, among: int) -> Tensor:
 
 
 def pretrain(
-    vectors: Sequence[NDArray[np.float32]],
+    vectors: Sequence[Vectors],
     sentences: Sentences,
     latent: int,
     universal: int,
@@ -134,7 +132,7 @@ def _triplets(anchors: Tensor, positives: Tensor, settings: PretrainingSettings)
 
 
 def _embed(
-    model: LatentVocabulary, sentences: Sentences, rows: NDArray[np.int64], settings: PretrainingSettings
+    model: LatentVocabulary, sentences: Sentences, rows: Numbers, settings: PretrainingSettings
 ) -> Tensor:
     """Embed sentences, rows (n,), as the mean over their words: (n, universal)."""
     lengths = torch.tensor([len(sentences.tokens[row]) for row in rows])
@@ -149,16 +147,14 @@ def _embed(
     return total / lengths[:, None]
 
 
-def _pairs(pictures: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _pairs(pictures: Numbers) -> list[Numbers]:
     """The sentences of each picture that has two or more."""
     order = np.argsort(pictures, kind="stable")
     edges = np.flatnonzero(np.diff(pictures[order])) + 1
     return [group for group in np.split(order, edges) if len(group) > 1]
 
 
-def _draw_pairs(
-    groups: Sequence[NDArray[np.int64]], count: int, draw: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_pairs(groups: Sequence[Numbers], count: int, draw: np.random.Generator) -> Numbers:
     """Draw two sentences of each of `count` pictures: (count, 2)."""
     chosen = draw.choice(len(groups), count, replace=False)
     return np.stack([draw.choice(groups[group], 2, replace=False) for group in chosen])

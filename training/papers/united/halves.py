@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from training.data.auxiliary import SUPPLIERS
 from training.data.pairs import LANGUAGE_EVENNESS, PairSupplier
 from training.data.pictograms import is_drawing
 from training.data.settings import PICTOGRAM_SET
+from training.data.tokens import Tokens
 from training.data.training_data import TrainingData
 from training.objectives.base import Contrastive, Step, Tables, named, partner_loss
 
-Tokens = NDArray[np.int32]
 HALVES_STREAM = 2  # keeps this draw apart from others of the same batch
 
 

@@ -5,7 +5,7 @@ that contain it show similar pictures in both languages; without that check, spe
 meaning from language to language.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import combinations
 from typing import Literal
 
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
-from index.encoder.vectors import unit
+from index.encoder.vectors import Numbers, Vectors, unit
+from training.data.tokens import Tokens
 from training.data.training_data import TrainingData
 from training.encoders.bag import TokenMean, TokenMeanSettings
 from training.encoders.vision import VisionSettings
 from training.papers.shared.language_identifier import LanguageIdentifier
-
-Rows = NDArray[np.int64]
+from training.papers.shared.suppliers import language_places
 
 
 class VerifiedBagSettings(TokenMeanSettings):
@@ -65,7 +65,7 @@ class VerifiedBag(TokenMean):
         vocabulary, languages = self.rows.shape
         rows = verified_rows(
             data.tokens,
-            data.language_places,
+            language_places(data),
             data.picture_places,
             data.picture_space(),
             shape=(vocabulary, languages),
@@ -79,14 +79,14 @@ class VerifiedBag(TokenMean):
 
 
 def verified_rows(
-    tokens: Sequence[NDArray[np.int32]],
-    languages: Rows,
-    pictures: Rows,
-    space: NDArray[np.float32],
+    tokens: Sequence[Tokens],
+    languages: Numbers,
+    pictures: Numbers,
+    space: Vectors,
     *,
     shape: tuple[int, int],
     false_discovery_rate: float,
-) -> Rows:
+) -> Numbers:
     """Compute the row of each subword's embedding in each language: (vocabulary, languages), as `shape`.
 
     tokens: captions as token ids; languages, pictures: the numbers of each caption's language and picture.
@@ -96,19 +96,24 @@ def verified_rows(
     """
     vocabulary, count = shape
     rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
-    evidence = _picture_sums(tokens, languages, pictures, space, shape)
+    sightings = {
+        (token, language, picture)
+        for row, language, picture in zip(tokens, languages.tolist(), pictures.tolist(), strict=True)
+        for token in row.tolist()
+    }
+    evidence = _picture_sums(sightings, space, shape)
     for token, first, second in _verified(*evidence, false_discovery_rate):
         rows[token][rows[token] == rows[token, second]] = rows[token, first]
     return rows
 
 
 def _verified(
-    sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_discovery_rate: float
-) -> Rows:
+    sums: Vectors, counts: NDArray[np.float64], dimensions: float, false_discovery_rate: float
+) -> Numbers:
     """Test the sums and counts of `_picture_sums`: (n, 3) subword and two languages, lowest p-value first."""
     from scipy.stats import false_discovery_control, norm  # which takes half a second to import
 
-    tests: list[Rows] = []
+    tests: list[Numbers] = []
     chances: list[NDArray[np.float64]] = []
     for first, second in combinations(range(counts.shape[1]), 2):
         shared = np.flatnonzero(counts[:, first] * counts[:, second])
@@ -121,28 +126,19 @@ def _verified(
     if not len(all_tests):
         return all_tests
     order = np.argsort(chance, kind="stable")
-    verified: Rows = all_tests[order][false_discovery_control(chance[order]) <= false_discovery_rate]
+    verified: Numbers = all_tests[order][false_discovery_control(chance[order]) <= false_discovery_rate]
     return verified
 
 
 def _picture_sums(
-    tokens: Sequence[NDArray[np.int32]],
-    languages: Rows,
-    pictures: Rows,
-    space: NDArray[np.float32],
-    shape: tuple[int, int],
-) -> tuple[NDArray[np.float32], NDArray[np.float64], float]:
-    """Sum the pictures of each subword in each language.
+    sightings: Set[tuple[int, int, int]], space: Vectors, shape: tuple[int, int]
+) -> tuple[Vectors, NDArray[np.float64], float]:
+    """Sum the pictures of each subword in each language; sightings: (subword, language, picture).
 
     Returns sums (vocabulary, languages, d) over distinct pictures, their counts (vocabulary, languages), and
     the effective number of dimensions of the centred space.
     """
     centred = unit(space - space.mean(axis=0))
-    sightings = {
-        (token, language, picture)
-        for row, language, picture in zip(tokens, languages.tolist(), pictures.tolist(), strict=True)
-        for token in row.tolist()
-    }
     token, language, picture = np.asarray(sorted(sightings)).T
     sums, counts = np.zeros((*shape, space.shape[1]), np.float32), np.zeros(shape)
     np.add.at(sums, (token, language), centred[picture])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tests.training.papers.sentences import spoken
 from tests.training.step_batches import embed, rows, step_of
-from training.objectives import Step
+from training.objectives.base import Step
 from training.papers.globetrotter.sigurdsson import Adapted, AdaptedSettings, Orthogonality
 
 VOCABULARY, WIDTH, LANGUAGES = 20, 6, 2

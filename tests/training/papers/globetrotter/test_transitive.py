@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.training.step_batches import batch, batches, near, rows, step_of
-from training.objectives import Step
+from training.objectives.base import Step
 from training.papers.globetrotter.transitive import Transitive
 
 Normalise = Literal["batch", "positives"]
