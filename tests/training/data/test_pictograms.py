@@ -64,7 +64,11 @@ def test_a_drawing_belongs_to_one_language_and_a_concept_to_as_many_as_drew_it(d
         assert len(set(languages)) == len(languages), "three artists at most, three languages"
     shares = Counter(dealt.values())
     assert max(shares.values()) - min(shares.values()) <= 1
-    assert all(texts[language][name] for name, language in dealt.items())
+    named = {code: read_names(data / "pictograms" / "names" / f"{code}.tsv") for code in LANGUAGES}
+    assert all(code_of(name) in named[language] for name, language in dealt.items())
+    assert {language: set(found) for language, found in texts.items()} == {
+        language: {name for name in dealt if code_of(name) in named[language]} for language in LANGUAGES
+    }
 
 
 def test_captions_are_the_name_and_the_keywords(data: Path) -> None:
