@@ -22,7 +22,6 @@ from index.errors import PassepartoutError
 from index.malloc import return_freed_memory
 from service import limits
 from service.api.admin import router as admin
-from service.api.amagama import router as amagama
 from service.api.corpus import router as corpus
 from service.api.files import router as files
 from service.api.libretranslate import router as libretranslate
@@ -89,7 +88,7 @@ def create_app(
     app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
-    routers = (operations, corpus, libretranslate, files, amagama, admin)
+    routers = (operations, corpus, libretranslate, files, admin)
     for router in (*routers, page_router()):
         app.include_router(router)
     add_handlers(app)

@@ -90,12 +90,15 @@ def _in_other_forms(
     That is the form for a friend or a stranger, of a woman or a man, or of a tense with another auxiliary.
     """
     if _one_hearer(question, answer, language):
-        asked = _as_addressed(asked, answered, language)
+        asked = [
+            _in_form(word, answered, _polite_forms(word, language, place == 0))
+            for place, word in enumerate(asked)
+        ]
     if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
         asked = _as_of_one_sex(asked, answered, speakers)
-    if forms := lexicon_of(language).tense_forms:
-        tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
-        asked = [_in_form(word, answered, forms if tense and tense == other else ()) for word in asked]
+    tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
+    if tense and tense == other:
+        asked = [_in_form(word, answered, _tense_forms(word, language)) for word in asked]
     return asked
 
 
@@ -108,32 +111,42 @@ def _one_hearer(question: str, answer: str, language: str) -> bool:
     return others[0] == others[1] and (not polite.pattern or told[0] != told[1])
 
 
-def _as_addressed(asked: Sequence[str], answered: Sequence[str], language: str) -> list[str]:
-    """The words asked, those that the other text says to the same hearer in another form in that form."""
-    forms = lexicon_of(language).polite_forms
-    return [
-        _in_form(word, answered, [pair for first, *pair in forms if not (first and place)])
-        for place, word in enumerate(asked)
-    ]
-
-
 def _as_of_one_sex(asked: Sequence[str], answered: Sequence[str], speakers: Speakers) -> list[str]:
     """The words asked, those of a speaker or hearer in the form of the other text."""
     return [
-        _in_form(word, answered, speakers.forms if not speakers.after or before in speakers.after else ())
+        _in_form(word, answered, _forms(word, speakers.forms))
+        if not speakers.after or before in speakers.after
+        else word
         for before, word in zip(["", *asked], asked, strict=False)
     ]
 
 
-def _in_form(word: str, others: Sequence[str], forms: Iterable[Sequence[str]]) -> str:
-    """The first of some words that is a word with the other ending of a pair; else the word."""
-    found = {
+def _in_form(word: str, others: Sequence[str], forms: Collection[str]) -> str:
+    """The first of some words that is another form of a word; else the word."""
+    return next(filter(forms.__contains__, others), word)
+
+
+@lru_cache(WORDS_CACHED)
+def _polite_forms(word: str, language: str, first: bool) -> Collection[str]:
+    """What a word is, said to the same hearer in another form; `first`: of the text."""
+    return _forms(
+        word, [pair for of_first, *pair in lexicon_of(language).polite_forms if first or not of_first]
+    )
+
+
+@lru_cache(WORDS_CACHED)
+def _tense_forms(word: str, language: str) -> Collection[str]:
+    return _forms(word, lexicon_of(language).tense_forms)
+
+
+def _forms(word: str, pairs: Iterable[Sequence[str]]) -> Collection[str]:
+    """A word with the other ending of each pair of endings."""
+    return {
         word.removesuffix(one) + other
-        for pair in forms
+        for pair in pairs
         for one, other in (pair, pair[::-1])
         if word.endswith(one)
     }
-    return next(filter(found.__contains__, others), word)
 
 
 def _numbers(text: str, units: Sequence[str], language: str) -> int:
