@@ -142,6 +142,9 @@ def test_words_of_an_aligned_sentence_are_marked_where_the_answer_has_them_whole
         ("Please press the button twice.", "Press the button twice."),
         ("Please wait here for 10 minutes.", "Please wait here for ten minutes."),
         ("does your child have fever", "Does your child have a fever?"),
+        ("Does your kid have a temperature?", "Does your child have a fever?"),
+        ("On Monday the store is closed.", "The shop is closed on Monday."),
+        ("Before meals, take 1 pill.", "Take one tablet before meals."),
     ],
 )
 def test_what_means_the_same_gets_the_approved_sentence(

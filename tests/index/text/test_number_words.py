@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.text.normalisation import words
-from index.text.number_words import Number, contradict, numbers_in
+from index.text.number_words import Number, contradict, in_words, numbers_in
 
 COUNTS = st.dictionaries(st.integers(2, 9), st.integers(1, 3)).map(Counter[Number])
 
@@ -37,6 +37,8 @@ def numbers_of(text: str, language: str) -> Counter[Number]:
         ("en", "Twenty-two dogs and three cats at 12:30.", [22, 3, "12:30"]),
         ("pt", "Vinte e dois cachorros.", [22]),
         ("de", "Zweiundzwanzig Hunde.", [22]),
+        ("en", "Two hundred dogs.", [200]),
+        ("de", "Fünfhundert Hunde.", [500]),
         ("en", "One dog.", []),
         ("fr", "Un chien et une chatte.", []),
         ("en", "", []),
@@ -54,3 +56,18 @@ def test_only_a_number_against_another_contradicts(some: Counter[Number], others
     assert not contradict(some, some)
     assert not contradict(some, some + others)  # more numbers
     assert not contradict(some, Counter())
+
+
+@pytest.mark.parametrize(
+    ("figures", "spelled"),
+    [
+        ("Take 2 tablets.", "Take two tablets."),
+        ("Room 12 costs 200 euros.", "Room twelve costs two hundred euros."),
+        ("A 30-minute break.", "A thirty-minute break."),
+        ("At 12:30 it costs 2.50, not 3.", "At 12:30 it costs 2.50, not 3."),
+        ("1 tablet, 1234 euros, B2.", "1 tablet, 1234 euros, B2."),
+    ],
+)
+def test_figures_are_written_in_words_where_these_are_more_frequent(figures: str, spelled: str) -> None:
+    frequency = {"two": 5, "twelve": 2, "12": 1, "thirty": 1, "three": 1, "3": 1}
+    assert in_words(figures, "en", lambda word: frequency.get(word, 0)) == spelled
