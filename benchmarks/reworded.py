@@ -3,9 +3,9 @@
     python -m benchmarks.reworded --index INDEX [--half test] [--target de]
 
 `reworded.tsv` has, for 72 phrases of corpora/phrases in each of eleven languages, a sentence that says the
-same (`same`) and one that is like it and says something else (`other`), by who had not read the code. Per cent
-of each: `right`, the approved sentence is given; `near`, it is the first that is near; `another` is given; else
-nothing is. What the code does was chosen by every second sentence (`dev`).
+same (`same`) and one that is like it and says something else (`other`), by who had not read the code. Per
+cent of each: `right`, the approved sentence is given; `near`, it is the first that is near; `another` is
+given; else nothing is. What the code does was chosen by every second sentence (`dev`).
 """
 
 import json
