@@ -88,8 +88,7 @@ def create_app(
     app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
-    routers = (operations, corpus, libretranslate, files, admin)
-    for router in (*routers, page_router()):
+    for router in (operations, corpus, libretranslate, files, admin, page_router()):
         app.include_router(router)
     add_handlers(app)
     return app

@@ -8,7 +8,6 @@ may be refused because its language is not recognised, and markup inside of a se
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -89,7 +88,9 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
         _translated(text, matches, joint, body)
         for text, matches, joint in zip(texts, answers, whole, strict=True)
     ]
-    return JSONResponse(_merged(results, isinstance(fields["q"], list)))
+    if not isinstance(fields["q"], list):
+        return JSONResponse(results[0])
+    return JSONResponse({name: [result[name] for result in results] for name in results[0]})
 
 
 @router.post(
@@ -200,9 +201,8 @@ async def _put_together(
     whole, and one of a single sentence, gets its first answer in the place of all its sentences.
     """
     markup = body.format == "html"
-    divide = partial(_divided, markup=markup)
-    parts: list[list[Segment]] = await engine.run(
-        "clean", divide, [(text.sent, text.source) for text in texts]
+    parts = await engine.run(
+        "clean", lambda asked: [segments(text.sent, text.source, markup=markup) for text in asked], texts
     )
     asked = [_sentences(row, matches) for row, matches in zip(parts, answers, strict=True)]
     check_answers("q", sum(map(len, asked)), Choices(target=[target]), limits.MAX_ANSWERS)
@@ -222,10 +222,6 @@ async def _put_together(
         shown = row if own else _as_one(row)
         whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
     return whole
-
-
-def _divided(texts: Sequence[tuple[str, str]], markup: bool) -> list[list[Segment]]:
-    return [segments(text, language, markup=markup) for text, language in texts]
 
 
 def _sentences(parts: Sequence[Segment], answers: Answers | None) -> list[Segment]:
@@ -257,13 +253,6 @@ def _translated(
         others = [translation for translation in translations[1:] if translation != translations[0]]
         result["alternatives"] = list(dict.fromkeys(others))
     return result
-
-
-def _merged(answers: Sequence[dict[str, object]], many: bool) -> dict[str, object]:
-    """Merge the results: a single `q` gets single values, a list gets lists."""
-    if not many:
-        return answers[0]
-    return {name: [answer[name] for answer in answers] for name in answers[0]}
 
 
 def _encoded(text: str, body: TranslateRequest) -> str:

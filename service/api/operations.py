@@ -16,10 +16,7 @@ from service.schemas.responses import Liveness, Readiness
 router = APIRouter()
 
 
-@router.get(
-    "/health/live",
-    summary="Check liveness",
-)
+@router.get("/health/live", summary="Check liveness")
 async def live() -> Liveness:
     """Succeeds as long as the process serves requests at all."""
     return Liveness()

@@ -11,7 +11,7 @@ All state belongs to the event loop: threads receive items and return results, n
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +142,10 @@ class Batcher:
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[WorkItem]) -> None:
         """Compute a batch, in a thread."""
         self._metrics.spent("queue", time.perf_counter() - batch[0].queued_at)
-        outcomes = [(work, _attempt(work)) for work in _by_run(batch)]
+        groups: dict[Run, list[WorkItem]] = {}
+        for work in batch:
+            groups.setdefault(work.run, []).append(work)
+        outcomes = [(group, _attempt(group)) for group in groups.values()]
         loop.call_soon_threadsafe(self._deliver, outcomes)
 
     def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], Outcome]]) -> None:
@@ -150,20 +153,18 @@ class Batcher:
         for group, outcome in outcomes:
             for position, work in enumerate(group):
                 del self._in_flight[work.key]
-                if isinstance(outcome, BaseException):
-                    _fail(work.waiters, outcome)
-                else:
+                if not isinstance(outcome, BaseException):
                     work.result = outcome[position]
-                    _complete(work.waiters)
+                for waiter in work.waiters:
+                    waiter.pending -= 1
+                    if waiter.done.done():
+                        continue
+                    if isinstance(outcome, BaseException):
+                        waiter.done.set_exception(outcome)
+                    elif not waiter.pending:
+                        waiter.done.set_result(None)
         if self._queue:
             self._schedule()
-
-
-def _by_run(batch: Sequence[WorkItem]) -> Iterable[list[WorkItem]]:
-    groups: dict[Run, list[WorkItem]] = {}
-    for work in batch:
-        groups.setdefault(work.run, []).append(work)
-    return groups.values()
 
 
 def _attempt(work: Sequence[WorkItem]) -> Outcome:
@@ -171,16 +172,3 @@ def _attempt(work: Sequence[WorkItem]) -> Outcome:
         return work[0].run([item.item for item in work])
     except Exception as error:  # raised wherever an item is awaited
         return error
-
-
-def _complete(waiters: Iterable[Waiter]) -> None:
-    for waiter in waiters:
-        waiter.pending -= 1
-        if not waiter.pending and not waiter.done.done():
-            waiter.done.set_result(None)
-
-
-def _fail(waiters: Iterable[Waiter], error: BaseException) -> None:
-    for waiter in waiters:
-        if not waiter.done.done():
-            waiter.done.set_exception(error)

@@ -40,9 +40,11 @@ class TranslatedFiles:
     def find(self, name: str) -> Path | None:
         """The file of this name; None if there is none (any more)."""
         path = self._folder / name
-        if FILE_NAME.fullmatch(name) is None or not path.is_file() or self._is_old(path):
-            return None
-        return path
+        with suppress(OSError):  # another process has removed it
+            if FILE_NAME.fullmatch(name) and path.is_file():
+                is_old = time.time() - path.stat().st_mtime > self._keep_seconds
+                return None if is_old else path
+        return None
 
     def _make_room(self, size: int) -> None:
         """Remove files that are old, and the oldest others until there is room for `size` bytes."""
@@ -56,12 +58,6 @@ class TranslatedFiles:
             room -= length
             if room < 0 or modified < since:
                 path.unlink(missing_ok=True)
-
-    def _is_old(self, path: Path) -> bool:
-        try:
-            return time.time() - path.stat().st_mtime > self._keep_seconds
-        except OSError:  # another process has removed it
-            return True
 
 
 def open_files(settings: "Settings") -> TranslatedFiles:

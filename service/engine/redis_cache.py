@@ -57,7 +57,8 @@ class RedisCache:
         pipe = self._redis.pipeline(transaction=False)
         for key, value in answers.items():
             name = shared_key(key, self._secret)
-            pipe.set(name, self._seal(Entry(key=name, answers=value)), ex=self._seconds)
+            document = Entry(key=name, answers=value).model_dump_json().encode()
+            pipe.set(name, self._digest(document) + document, ex=self._seconds)
         await self._result(pipe.execute())
 
     async def close(self) -> None:
@@ -80,10 +81,6 @@ class RedisCache:
             log.warning("Redis answers again")
         self._failing = False
         return result
-
-    def _seal(self, entry: Entry) -> bytes:
-        document = entry.model_dump_json().encode()
-        return self._digest(document) + document
 
     def _open(self, name: str, value: bytes | str | None) -> Answers | None:
         if value is None:

@@ -16,11 +16,9 @@ from starlette.requests import Request
 from service.http.problems import ProblemError, ProblemType
 
 MAX_FORM_BYTES = 131_072  # of a URL-encoded form, which takes far longer to decode than JSON
-JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = (
-    "application/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-)
+JSON_TYPE = "application/json"
+FORM_TYPE = "application/x-www-form-urlencoded"
+MULTIPART_TYPE = "multipart/form-data"
 OCTET_STREAM = "application/octet-stream"
 # What OpenAPI says of a route that takes a file.
 A_FILE: dict[str, Any] = {

@@ -28,7 +28,6 @@ SECURITY_HEADERS: Headers = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 INDEX_VERSION = "index_version"  # in the state of a request that is answered from an index
-INTERNAL_ERROR = 500
 CLIENT_LEFT = 499  # the client disconnected before the answer: nginx's status, used in logs only
 
 
@@ -67,10 +66,10 @@ class RequestContext:
             status = CLIENT_LEFT
         except Exception as error:
             log_exception(log, error, _request_fields(scope))
+            problem = ProblemError(ProblemType.INTERNAL_ERROR)
             if not status:  # if an answer has begun, the server closes the connection
-                problem = ProblemError(ProblemType.INTERNAL_ERROR)
                 await problem.response(scope)(scope, receive, send_with_headers)
-            status = INTERNAL_ERROR
+            status = problem.status_code
         self.record(scope, status, time.perf_counter() - started)
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:

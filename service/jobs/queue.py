@@ -126,7 +126,11 @@ class JobQueue:
             return job
         Record(self._redis, job_id).save("cancelled", "yes")  # for a worker that is just starting it
         if (queued := self._fetch(job_id)) is not None:
-            self._stop(queued)
+            with suppress(InvalidJobOperation):  # it ended meanwhile
+                if queued.is_started:
+                    send_stop_job_command(self._redis, queued.id, serializer=JSONSerializer)
+                else:
+                    queued.cancel()
         return self.find(job_id)
 
     def workers(self) -> int:
@@ -146,13 +150,6 @@ class JobQueue:
         except NoSuchJobError:
             return None
         return queued if isinstance(queued, CorpusJob) else None
-
-    def _stop(self, queued: CorpusJob) -> None:
-        with suppress(InvalidJobOperation):  # it ended meanwhile
-            if queued.is_started:
-                send_stop_job_command(self._redis, queued.id, serializer=JSONSerializer)
-            else:
-                queued.cancel()
 
     def _to_job(self, queued: CorpusJob) -> Job | None:
         """The job as the API shows it; None if its spec does not match the schema."""

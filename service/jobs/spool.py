@@ -12,6 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,8 +110,9 @@ class Spool:
         """Remove old uploads, and partial ones abandoned by their sender."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
             kept = ABANDONED_SECONDS if path.name.startswith(".") else limits.JOB_KEPT_SECONDS
-            if _age(path) > kept:
-                shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):  # another process has removed it
+                if time.time() - path.stat().st_mtime > kept:
+                    shutil.rmtree(path, ignore_errors=True)
 
     def _size(self) -> int:
         """The bytes of all uploads, counted each time: other processes write here too."""
@@ -150,11 +152,3 @@ def stored_name(options: UploadOptions, checksum: str) -> str:
 def open_spool(settings: "Settings") -> Spool:
     """Open the spool of the settings."""
     return Spool(settings.spool_folder / "uploads")
-
-
-def _age(path: Path) -> float:
-    """Seconds since the last modification; 0 if the file has been removed."""
-    try:
-        return time.time() - path.stat().st_mtime
-    except OSError:
-        return 0.0
