@@ -66,14 +66,11 @@ class Indexes:
 
     def mean_lengths(self) -> dict[str, float]:
         """The mean length of evenly spaced sentences of each language."""
-        rows = {
-            code: np.unique(np.linspace(0, len(index) - 1, LENGTHS_READ).astype(np.int64))
-            for code, index in self.sentences.items()
-        }
-        return {
-            code: float(index.features.lengths[rows[code]].mean(dtype=np.float64))
-            for code, index in self.sentences.items()
-        }
+        lengths = {}
+        for code, index in self.sentences.items():
+            rows = np.unique(np.linspace(0, len(index) - 1, LENGTHS_READ).astype(np.int64))
+            lengths[code] = float(index.features.lengths[rows].mean(dtype=np.float64))
+        return lengths
 
 
 @dataclass(frozen=True)
@@ -133,8 +130,7 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
                 table["question"],
                 pool.features.words_of(table["row"]),
             )
-            own = float(pool.asked.lengths.mean())
-            known = {pair[0]: own, **lengths}
+            known = {pair[0]: float(pool.asked.lengths.mean()), **lengths}
             add_evidence(table, pool.asked, pool.features, words, known, pair, best=pool.best)
             half.append(table)
     return Questions(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
@@ -269,7 +265,10 @@ class AddedScenes:
         index, every = indexes.sentences[code], scenes(code)
         texts, _, vectors = encoded([every[line] for line in lines.tolist()], encoder, code)
         cosines, rows = index.vectors.search(vectors, MAX_SCENE_COPIES, batched=True)
-        words = _with_words_of(indexes.words[code], texts)
+        known = indexes.words[code]
+        # All words of the texts, as an index has all words of its sentences.
+        found = dict.fromkeys(word for text in texts for word in words_of(text, code))
+        words = known.with_words([word for word in found if word not in known])
         added = Features.of([texts], words.spellings, code)
         copies = np.where(cosines >= COPY_COSINE, rows, -1)
         return cls(lines, vectors, copies, index.features.followed(added), words)
@@ -302,12 +301,6 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
             added.features,
             added.words,
         )
-
-
-def _with_words_of(index: WordIndex, texts: Sequence[str]) -> WordIndex:
-    """A word index with all words of some texts, as an index has all words of its sentences."""
-    words = dict.fromkeys(word for text in texts for word in words_of(text, index.language))
-    return index.with_words([word for word in words if word not in index])
 
 
 def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Asked:

@@ -84,18 +84,14 @@ class Cleaner:
 
     def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
         """Keep texts, with contexts, that were cleaned before as the next rows; `more`: others follow."""
-        if not more:
-            self.done.kept += len(texts)
-            return
-        self.seen.expect(self.seen.keys_of(texts))
-        for text in texts:
-            self.seen.first(text, self.done.kept)
-            self.done.kept += 1
+        begin, self.done.kept = self.done.kept, self.done.kept + len(texts)
+        if more:
+            self.know(list(zip(texts, range(begin, self.done.kept), strict=True)))
 
-    def know(self, rows: Mapping[str, int]) -> None:
+    def know(self, rows: Sequence[tuple[str, int]]) -> None:
         """Compare later texts with these, whose rows are given."""
-        self.seen.expect(self.seen.keys_of(rows))
-        for text, row in rows.items():
+        self.seen.expect(self.seen.keys_of(text for text, _ in rows))
+        for text, row in rows:
             self.seen.first(text, row)
 
     def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:

@@ -119,10 +119,6 @@ class PreviousVersion:
             return ""
         return str(int(self.renumbered(np.array([int(row)]))[0]))
 
-    def touched(self, start: int, stop: int) -> bool:
-        """Whether any of some rows is deleted or replaced."""
-        return any(start <= row < stop for row in (*self.deleted.tolist(), *self.replaced))
-
     def block(self, start: int, stop: int) -> KeptRows:
         """Those of some rows that stay."""
         kept = np.setdiff1d(np.arange(start, stop), self.deleted)

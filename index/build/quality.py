@@ -95,13 +95,10 @@ def _asked_scenes(job: Job, indexes: Mapping[str, SentenceIndex], codes: Sequenc
     pairs = [(source, target) for target in indexes for source in codes if source != target]
     measured = [pair for pair in pairs if len(indexes) == 1 or pair[0] in indexes]
     others = [pair for pair in pairs if pair not in measured]
-
-    def texts_in(code: str) -> list[str]:
-        return probes.shortened(probes.scenes(code))
-
+    texts = {code: probes.shortened(probes.scenes(code)) for code in codes}
     few = SCENES_ASKED * len(others) // max(1, len(pairs))
-    asked = probes.asked(indexes, measured, texts_in, SCENES_ASKED, job.encoder)
-    return asked | probes.asked(indexes, others, texts_in, few, job.encoder)
+    asked = probes.asked(indexes, measured, texts.__getitem__, SCENES_ASKED, job.encoder)
+    return asked | probes.asked(indexes, others, texts.__getitem__, few, job.encoder)
 
 
 def calibrate(

@@ -153,8 +153,10 @@ class _Change:
         done = cleaner.done
         pairs = [*rows, np.array(done.rows, np.int64)], [*groups, np.array(done.groups, np.int64)]
         links = write_groups(self.work / f"{code}.groups.arrow", *map(np.concatenate, pairs))
-        search, other = self._replaced_vectors()
-        self._write_means(search, other, new)
+        replaced = np.array(sorted(base.replaced), np.int64)  # rows, as numbered before
+        replacing = [base.replaced[row][1].text for row in replaced.tolist()]
+        other = self.worker.encode(code, replacing, False).vectors
+        self._write_means(replaced, other, new)
         return base.entry.model_copy(
             update={
                 "sentences": done.kept,
@@ -162,7 +164,7 @@ class _Change:
                 "changed": done.changed,
                 "dropped": dict(done.dropped),
                 "links": links,
-                "segment": self._write_vectors(search, other, new),
+                "segment": self._write_vectors(replaced, other, new),
             }
         )
 
@@ -177,7 +179,7 @@ class _Change:
             near = np.unique(base.vectors.search(vectors, NEAR_SOUGHT)[1]) if texts else np.zeros(0, np.int64)
             rows = np.setdiff1d(near, base.deleted)
             known = base.texts(rows)
-            cleaner.know(dict(zip(known, base.renumbered(rows).tolist(), strict=True)))
+            cleaner.know(list(zip(known, base.renumbered(rows).tolist(), strict=True)))
             yield cleaner
 
     def _write_table(self, own: Mapping[str, Sequence[str]]) -> tuple[list[Any], list[Any]]:
@@ -189,7 +191,7 @@ class _Change:
             with pa.ipc.new_file(file, schema) as writer:
                 for batch in base.batches():
                     stop = start + batch.num_rows
-                    if base.touched(start, stop):
+                    if any(start <= row < stop for row in (*base.deleted.tolist(), *base.replaced)):
                         kept = base.block(start, stop)
                         columns = (kept.ids, kept.texts, kept.metadata)
                         batch = pa.record_batch(list(map(strings, columns)), schema=schema)
@@ -217,12 +219,6 @@ class _Change:
             features = features.take(np.concatenate([np.delete(order, base.deleted), added]))
         for name, values in features.arrays(code).items():
             save_array(self.work / name, values)
-
-    def _replaced_vectors(self) -> tuple[Any, Vectors]:
-        """The rows whose texts are replaced, as numbered before, and the new vectors (n, d)."""
-        rows = np.array(sorted(self.base.replaced), np.int64)
-        texts = [self.base.replaced[row][1].text for row in rows.tolist()]
-        return rows, self.worker.encode(self.code, texts, False).vectors
 
     def _write_means(self, replaced: Any, other: Vectors, new: Vectors) -> None:  # noqa: ANN401
         """Write LANG.hubness.npy and LANG.best.npy with the values of the replaced and the new rows."""

@@ -131,15 +131,15 @@ class SentenceWriter:
         self.cleaner.resume(previous)
         for kept in previous.blocks():
             shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
-            retain = partial(self._retain, previous, kept, shard, more)
-            self._wait(retain, self.pool.ahead)
-        self._wait(None, 0)
+            self.pending.append(partial(self._retain, previous, kept, shard, more))
+            self._wait(self.pool.ahead)
+        self._wait(0)
 
     def finish(self, corpus: Corpus) -> LanguageEntry:
         """Write what is left; return the language's entry of the manifest. CorpusError if nothing is kept."""
         if self.shard:
             self._begin()
-        self._wait(None, 0)
+        self._wait(0)
         done = self.cleaner.done
         resembles = self._resembled() if done.dropped["language"] > done.lines / 2 else None
         if not done.kept:
@@ -159,13 +159,12 @@ class SentenceWriter:
     def _begin(self) -> None:
         batch = self.cleaner.begin(self.shard)
         shard = self.shards.begin(batch.wanted, self.check_language)
-        self._wait(partial(self._keep, batch, shard, self.characters), self.pool.ahead)
+        self.pending.append(partial(self._keep, batch, shard, self.characters))
+        self._wait(self.pool.ahead)
         self.shard, self.characters = [], 0
 
-    def _wait(self, task: Callable[[], None] | None, ahead: int) -> None:
+    def _wait(self, ahead: int) -> None:
         """Finish shards, the oldest first, until no more than `ahead` are left."""
-        if task:
-            self.pending.append(task)
         while len(self.pending) > ahead:
             self.pending.popleft()()
 
