@@ -11,6 +11,7 @@ from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
 from index.storage.files import output_file
 from index.storage.groups import Groups
+from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import open_version
 
@@ -26,13 +27,11 @@ def export_index(index: Path, out: Path) -> int:
     if out.suffix.lower() not in (".tmx", ".tsv"):
         raise UsageError(f"{out}: an index is exported as .tmx or .tsv: give such a name")
     folder, manifest = open_version(index)
-    links = {code: entry.links for code, entry in manifest.languages.items()}
-    counts = {code: entry.sentences for code, entry in manifest.languages.items()}
     sentences = 0
 
     def counted() -> Iterator[Unit]:
         nonlocal sentences
-        for unit in units(folder, counts, links):
+        for unit in units(folder, manifest.languages):
             sentences += len(unit)
             yield unit
 
@@ -40,18 +39,18 @@ def export_index(index: Path, out: Path) -> int:
         if out.suffix.lower() == ".tmx":
             from index.formats.markup.tmx import write
 
-            write(file, counted(), next(iter(counts)))
+            write(file, counted(), next(iter(manifest.languages)))
         else:
             write_tsv(file, counted())
     return sentences
 
 
-def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> Iterator[Unit]:
+def units(folder: Path, languages: Mapping[str, LanguageEntry]) -> Iterator[Unit]:
     """Yield the groups of a version by ascending number, then each sentence that has no group."""
-    tables = {
-        code: read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, count) for code, count in counts.items()
-    }
-    groups = {code: Groups.open(folder / f"{code}.groups.arrow", links[code]) for code in counts}
+    tables, groups = {}, {}
+    for code, entry in languages.items():
+        tables[code] = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
+        groups[code] = Groups.open(folder / f"{code}.groups.arrow", entry.links)
 
     def sentence(code: str, row: int) -> Sentence:
         row_sentence = sentence_of(tables[code], row)
@@ -60,8 +59,8 @@ def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> 
     streams = [_links(code, group_rows) for code, group_rows in groups.items()]
     for number, members in groupby(merge(*streams), key=lambda link: link[0]):
         yield [sentence(code, row)._replace(group=f"{number:x}") for _, code, row in members]
-    for code, count in counts.items():
-        for row in range(count):
+    for code, entry in languages.items():
+        for row in range(entry.sentences):
             if not len(groups[code].of(row)):
                 yield [sentence(code, row)]
 

@@ -78,8 +78,7 @@ def _lines(file: Path) -> list[str]:
 def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401
     from index.build.changes import change_index
 
-    manifest = change_index(folder, **change)
-    describe(folder, manifest, as_json)
+    describe(folder, change_index(folder, **change), as_json)
 
 
 @click.command()

@@ -132,12 +132,9 @@ def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
     file.write("language\tid\tgroup\ttext\tmetadata\n")
     for unit in units:
         for sentence in unit:
-            cells = (sentence.language, sentence.id, sentence.group or "", sentence.text, _json(sentence))
+            metadata = json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
+            cells = (sentence.language, sentence.id, sentence.group or "", sentence.text, metadata)
             file.write("\t".join(map(clean, cells)) + "\n")
-
-
-def _json(sentence: Sentence) -> str:
-    return json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
 
 
 def column_names(path: Path, cells: list[str], columns: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,6 @@ from index.errors import DamagedError, UsageError
 from index.frozen import Frozen
 from index.storage.manifest import MANIFEST_NAME
 
-READ_BYTES = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
 SETTLED_NS = 2_000_000_000
 FOLDERS_REMEMBERED = 200  # whose checksums are cached: each change of an index makes two
@@ -38,11 +37,8 @@ class FileEntry(Frozen):
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(READ_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def listing(folder: Path) -> dict[str, os.stat_result]:
@@ -90,20 +86,16 @@ def verify(folder: Path, files: Mapping[str, FileEntry], *, fresh: bool = False)
             raise DamagedError(f"{folder}: the manifest names {name!r}, which is not a plain relative name")
     statuses = listing(folder)
     statuses.pop(MANIFEST_NAME, None)
-    _check_names(folder, set(files), set(statuses))
+    if missing := sorted(files.keys() - statuses.keys()):
+        raise DamagedError(f"{folder / missing[0]}: the file is missing: copy the folder again")
+    if extra := sorted(statuses.keys() - files.keys()):
+        raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
     known = {} if fresh else _verified(folder)
     verified = dict(known)
     for name, entry in files.items():
         _check(folder / name, entry, statuses[name], verified)
     if verified != known:
         _keep_verified(folder, verified)
-
-
-def _check_names(folder: Path, wanted: set[str], present: set[str]) -> None:
-    if missing := sorted(wanted - present):
-        raise DamagedError(f"{folder / missing[0]}: the file is missing: copy the folder again")
-    if extra := sorted(present - wanted):
-        raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
 
 
 def _check(path: Path, entry: FileEntry, status: os.stat_result, verified: Fingerprints) -> None:

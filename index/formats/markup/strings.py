@@ -72,15 +72,12 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _android_written(text: str, charset: Charset, before: str) -> str:
-    escaped = re.sub(r"[\\'\"\n\t]|^[@?]", _android_escape, text)
+    named = {"\n": "\\n", "\t": "\\t"}
+    escaped = re.sub(r"[\\'\"\n\t]|^[@?]", lambda match: named.get(match[0], f"\\{match[0]}"), text)
     # Within tags nothing is escaped.
     escaped = _TAG.sub(lambda match: re.sub(r"\\(.)", r"\1", match[0]), escaped)
     written = _written(escaped, charset, before)
     return f'"{written}"' if "  " in text or text != text.strip() else written
-
-
-def _android_escape(match: re.Match[str]) -> str:
-    return {"\n": "\\n", "\t": "\\t"}.get(match[0], f"\\{match[0]}")
 
 
 def _stringsdict(label: str, content: bytes) -> Contents:
