@@ -14,7 +14,6 @@ from index.errors import PassepartoutError
 
 Similarities = NDArray[np.floating]
 Vectors = NDArray[np.floating]
-Ranks = NDArray[np.int64]
 
 
 def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 5, 10)) -> dict[int, float]:
@@ -90,7 +89,7 @@ def image_sentence_recall(
     return sum(sum(_recalls(ranks, ks).values()) for ranks in (to_sentence, to_image))
 
 
-def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:
+def _recalls(ranks: NDArray[np.int64], ks: Sequence[int]) -> dict[int, float]:
     return {k: 100 * float(np.mean(ranks < k)) for k in ks}
 
 

@@ -53,9 +53,10 @@ def picture_sets(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> 
 
 def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Table:
     images = read_split(folder / "splits.tsv", "test")
-    captions = {
-        code: read_captions(folder / "captions" / f"{code}.tsv") for code in _languages(folder / "captions")
-    }
+    given = folder / "captions"
+    captions = {code: read_captions(given / f"{code}.tsv") for code in languages_in(given, ".tsv")}
+    if ENGLISH not in captions:
+        raise DataError(f"{given} has no {ENGLISH}.tsv: each language is measured with English")
     # Of pictures with the same English caption one is kept: rounding would decide which of them is found.
     distinct = {rows[0]: image for image, rows in by_image(captions[ENGLISH], images).items()}
     english = {image: text for text, image in distinct.items()}
@@ -69,13 +70,6 @@ def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -
         "English ones are candidates, from English those of the language."
     )
     return with_english(encoder, folder.name, note, lines, known, chance=True)
-
-
-def _languages(folder: Path) -> list[str]:
-    codes = languages_in(folder, ".tsv")
-    if ENGLISH not in codes:
-        raise DataError(f"{folder} has no {ENGLISH}.tsv: each language is measured with English")
-    return codes
 
 
 def everyday(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
@@ -162,26 +156,23 @@ def _scored(
             (ENGLISH, code, english[:count], foreign),
         ):
             pair = score_pair(source, target, {source: questions, target: answers})
-            pairs.append(_with_chance(pair, len(answers)) if chance else pair)
+            if chance:
+                times = pair.measures["csls_r10"] / (100 * min(1, 10 / len(answers)))
+                pair = replace(pair, measures={**pair.measures, "times_chance": times})
+            pairs.append(pair)
     return _table(name, note, pairs, known)
-
-
-def _with_chance(pair: PairScore, candidates: int) -> PairScore:
-    times = pair.measures["csls_r10"] / (100 * min(1, 10 / candidates))
-    return replace(pair, measures={**pair.measures, "times_chance": times})
 
 
 def _table(name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str]) -> Table:
     """Make a table with means for each direction; its note names languages that the encoder does not know."""
     table = table_of_pairs(name, note, pairs)
     directions = {
-        "into English": [pair for pair in pairs if pair.target == ENGLISH],
-        "from English": [pair for pair in pairs if pair.source == ENGLISH],
+        "into English": mean_measures([pair for pair in pairs if pair.target == ENGLISH]),
+        "from English": mean_measures([pair for pair in pairs if pair.source == ENGLISH]),
     }
     unknown = [code for code in table.languages if code not in known]
     remark = f" The encoder has not learned {', '.join(unknown)}." if unknown else ""
-    direction_means = {label: mean_measures(directed) for label, directed in directions.items()}
-    return replace(table, note=note + remark, means={**table.means, **direction_means})
+    return replace(table, note=note + remark, means={**table.means, **directions})
 
 
 def captions_with_english(

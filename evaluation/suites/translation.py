@@ -84,7 +84,12 @@ def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
         note = "Human translations of one English caption, a line a picture of split test."
         vectors = encode(encoder, line_up(parts, images))
         tables.append(score_translation("photos, translations", note, vectors))
-    tables.append(_pool(encoder, line_up(_widely(captions, images), images, limit=POOL_CAPTIONS)))
+    note = (
+        "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
+        "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
+    )
+    pool = line_up(_widely(captions, images), images, limit=POOL_CAPTIONS)
+    tables.append(score_pool(ONE_POOL, note, encode(encoder, pool)))
     if ENGLISH in captions:
         tables.append(captions_with_english(encoder, captions, images, known))
         tables += _paraphrases(encoder, captions[ENGLISH], images)
@@ -117,14 +122,6 @@ def _widely(
     counts = {code: len({row.image for row in rows} & set(images)) for code, rows in captions.items()}
     most = max(counts.values())
     return {code: rows for code, rows in captions.items() if 10 * counts[code] >= most}
-
-
-def _pool(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> Table:
-    note = (
-        "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
-        "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
-    )
-    return score_pool(ONE_POOL, note, encode(encoder, texts))
 
 
 def pictograms(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:

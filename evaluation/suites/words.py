@@ -51,9 +51,6 @@ class Vocabulary:
         return np.array([place[word] for word in words], np.int64)
 
 
-Vocabularies = Mapping[str, Vocabulary]
-
-
 def read_dictionary(option: str) -> Dictionary:
     """Read SOURCE:TARGET=FILE, a TSV file of source word and target word, folded as vocabularies are.
 
@@ -110,7 +107,7 @@ def make_vocabularies(
     return {code: Vocabulary(listed, embed(listed, code)) for code, listed in words_of.items()}
 
 
-def score_dictionary(dictionary: Dictionary, vocabularies: Vocabularies) -> PairScore:
+def score_dictionary(dictionary: Dictionary, vocabularies: Mapping[str, Vocabulary]) -> PairScore:
     """P@k by cosine and CSLS; n is the number of source words answered.
 
     coverage: per cent of the entries with both words in the vocabulary.
