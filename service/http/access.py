@@ -13,7 +13,7 @@ from service.http.problems import ProblemError, ProblemType
 OPEN_PATHS = frozenset(
     {
         *PAGE_FILES,
-        *("/openapi.json", "/languages", "/tmserver/languages/"),
+        *("/openapi.json", "/languages"),
         *("/health", "/health/live", "/health/ready"),
     }
 )

@@ -171,8 +171,6 @@ def test_no_column_of_a_corpus_poses_as_the_service(posing: TestClient) -> None:
     assert answer["metadata"] == {"file": "de.jsonl", **OWN_FIELDS}
     (result,) = posing.post("/translate/sentence", json=request | {"min_confidence": 1}).json()["results"]
     assert result["translations"] == {"de": []}
-    suggestions = posing.get("/tmserver/en/de/unit/A bird.", params={"min_similarity": 100})
-    assert (suggestions.status_code, suggestions.json()) == (200, [])
     text = posing.post("/translate", json={"q": "A bird.", "source": "en", "target": "de"}).json()
     assert "error" not in text
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from index.formats.markup.office import MARKS_A_TEXT as OFFICE_MARKS
 from index.formats.registry import MARKS_A_TEXT
@@ -241,16 +241,6 @@ def costly_queries() -> Iterator[Costly]:
         yield Get(f"{path}, many options", f"{path}?{_repeated('count=300')}")
     for path in ("/download_file/", "/problems/"):
         yield Get(f"{path} of a long name", path + "a" * LONGEST)
-    unit = "/tmserver/en/de/unit/"
-    for name, text in (
-        ("letters", "a" * 1000),
-        ("combining marks", "".join(mark * 100 for mark in MARKS)),
-        ("sentences", "A dog. " * 142),
-        ("too many letters", "a" * LONGEST),
-    ):
-        yield Get(f"a unit of {name}", f"{unit}{quote(text)}?max_candidates=50&min_similarity=0")
-    yield Get("a unit of options", f"{unit}?{_repeated('source=a')}")
-    yield Get("a unit of long languages", f"/tmserver/{'a' * 30_000}/{'b' * 30_000}/unit/a")
 
 
 def _concordances() -> Iterator[Costly]:

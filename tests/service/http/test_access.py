@@ -40,8 +40,6 @@ ROUTES = {
     "GET /concordance": False,
     "GET /teach/pictures": False,
     "GET /health": True,
-    "GET /tmserver/languages/": True,
-    "GET /tmserver/{source_language}/{target_language}/unit/{text:text}": False,
     "GET /metrics": False,
     "POST /admin/uploads": False,
     "GET /admin/versions": False,

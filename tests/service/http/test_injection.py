@@ -42,7 +42,7 @@ def _send_everywhere(address: str) -> None:
         client.post("/translate/sentence", json=sentence | {FORGED: 1})
         client.post("/translate/sentence", content=FORGED.encode())
         client.post("/translate", data={"q": FORGED, "source": FORGED, "target": "de", "api_key": FORGED})
-        client.get("/tmserver/en/de/unit/" + quote(FORGED, safe=""), params={"source": FORGED})
+        client.get("/download_file/" + quote(FORGED, safe=""), params={"source": FORGED})
         client.get("/" + SECRET)
         client.get("/problems/" + SECRET)
         client.get("/languages", headers={"X-Request-ID": SECRET + "\t x", "User-Agent": SECRET})

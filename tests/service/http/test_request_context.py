@@ -66,18 +66,18 @@ def test_a_request_is_logged_by_its_route_where_that_is_switched_on(
     make_client: ClientFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="passepartout.requests")
-    make_client().get("/tmserver/en/de/unit/secret")
+    make_client().get("/download_file/secret")
     assert not caplog.records
     client = make_client(log_requests=True)
-    client.get("/tmserver/en/de/unit/secret", headers={"X-Request-ID": "one"})
+    client.get("/download_file/secret", headers={"X-Request-ID": "one"})
     client.get("/secret")
     first, second = (vars(record)["fields"] for record in caplog.records)
     assert first.pop("milliseconds") > 0
     assert first == {
         "request_id": "one",
         "method": "GET",
-        "route": "/tmserver/{source_language}/{target_language}/unit/{text:text}",
-        "status": 200,
+        "route": "/download_file/{name}",
+        "status": 404,
     }
     assert (second["route"], second["status"]) == ("none", 404)
     assert "secret" not in str([vars(record) for record in caplog.records])

@@ -42,7 +42,7 @@ def test_a_request_is_counted_by_route_and_its_stages_are_timed(local: TestClien
     local.post("/translate/sentence", json=REQUEST | {"k": 0})
     local.post("/translate/sentence", json={"text": DOG, "target": "de"})
     local.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"})
-    local.get("/tmserver/en/de/unit/secret")
+    local.get("/download_file/secret")
     local.post("/translate/sentence", json=REQUEST | {"text": [DOG] * 200})  # much to clean
     answer = local.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
