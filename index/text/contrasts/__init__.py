@@ -17,6 +17,7 @@ from index.text.contrasts.lexicon import (
     MOOD,
     NEED,
     NEGATION,
+    PERSON,
     QUESTION,
     STATEMENT,
     WANT,
@@ -84,7 +85,7 @@ def contrasts(
     if not unknown:
         found += [
             Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
-            for axis in ROLES
+            for axis in (ROLES if source != target else (*ROLES, PERSON))
             if axis in asked and axis in answered and _reordered(asked[axis], answered[axis])
         ]
     if source == target and (other := other_words(question, answer, source, same)):

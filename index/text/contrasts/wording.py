@@ -65,7 +65,10 @@ def _other_units(
     left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
     if not left_out and not added:
         relation = lexicon_of(language).relation
-        before, after = ([word for word in rest if _head(word) in relation] for rest in (alone, others))
+        before, after = (
+            [word for word in rest if not relation.isdisjoint(_head(word).split(JOINT))]
+            for rest in (alone, others)
+        )
         if before and after:
             return Contrast(EXCHANGED, tuple(before), tuple(after))
         # "Home" says no more of "I am at home" than what it is about.
