@@ -54,9 +54,10 @@ def picture_sets(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> 
 def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Table:
     images = read_split(folder / "splits.tsv", "test")
     given = folder / "captions"
-    captions = {code: read_captions(given / f"{code}.tsv") for code in languages_in(given, ".tsv")}
-    if ENGLISH not in captions:
+    codes = languages_in(given, ".tsv")
+    if ENGLISH not in codes:
         raise DataError(f"{given} has no {ENGLISH}.tsv: each language is measured with English")
+    captions = {code: read_captions(given / f"{code}.tsv") for code in codes}
     # Of pictures with the same English caption one is kept: rounding would decide which of them is found.
     distinct = {rows[0]: image for image, rows in by_image(captions[ENGLISH], images).items()}
     english = {image: text for text, image in distinct.items()}

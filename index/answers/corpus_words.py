@@ -43,16 +43,17 @@ class CorpusWords:
     def _read(self, unit: str) -> str:
         if unit in self._counts or not says(unit, self.language):
             return unit
-        if unit not in self._found:
+        if (found := self._found.get(unit)) is None:
+            found = unit if self._has(unit.split(JOINT)) else self._same(unit)
             if len(self._found) >= MOST_KEPT:
-                self._found = {}
-            self._found[unit] = unit if self._has(unit.split(JOINT)) else self._same(unit)
-        return self._found[unit]
+                self._found = {}  # a new one, since other threads may be reading the old one
+            self._found[unit] = found
+        return found
 
     def _has(self, phrase: Sequence[str]) -> bool:
         """Whether a sentence has these words, one after another."""
         corpus, rows = self._features.words, self._words.rows_of(phrase)
-        begins = corpus[: len(corpus) + 1 - len(rows)] == rows[0]
+        begins = corpus[: max(0, len(corpus) + 1 - len(rows))] == rows[0]
         for place, row in enumerate(rows[1:], start=1):
             begins &= corpus[place : len(begins) + place] == row
         return bool(begins.any())

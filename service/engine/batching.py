@@ -11,7 +11,7 @@ All state belongs to the event loop: threads receive items and return results, n
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -153,16 +153,11 @@ class Batcher:
         for group, outcome in outcomes:
             for position, work in enumerate(group):
                 del self._in_flight[work.key]
-                if not isinstance(outcome, BaseException):
+                if isinstance(outcome, BaseException):
+                    _fail(work.waiters, outcome)
+                else:
                     work.result = outcome[position]
-                for waiter in work.waiters:
-                    waiter.pending -= 1
-                    if waiter.done.done():
-                        continue
-                    if isinstance(outcome, BaseException):
-                        waiter.done.set_exception(outcome)
-                    elif not waiter.pending:
-                        waiter.done.set_result(None)
+                    _complete(work.waiters)
         if self._queue:
             self._schedule()
 
@@ -172,3 +167,16 @@ def _attempt(work: Sequence[WorkItem]) -> Outcome:
         return work[0].run([item.item for item in work])
     except Exception as error:  # raised wherever an item is awaited
         return error
+
+
+def _complete(waiters: Iterable[Waiter]) -> None:
+    for waiter in waiters:
+        waiter.pending -= 1
+        if not waiter.pending and not waiter.done.done():
+            waiter.done.set_result(None)
+
+
+def _fail(waiters: Iterable[Waiter], error: BaseException) -> None:
+    for waiter in waiters:
+        if not waiter.done.done():
+            waiter.done.set_exception(error)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.answers.corpus_words import CorpusWords
+from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.encoder.text_encoder import TextEncoder
@@ -53,3 +54,11 @@ def test_a_language_without_a_file_is_read_as_it_is(words: Path, open_encoder: T
     assert (
         corpus_words(words, "sw", open_encoder).read("Weka dawa kwenye jokofu.") == "Weka dawa kwenye jokofu."
     )
+
+
+def test_a_phrase_may_be_longer_than_the_corpus(open_encoder: TextEncoder) -> None:
+    vocabulary = ["call", "the", "doctor"]
+    features = Features.of([["Call the doctor."]], vocabulary, "en")
+    words = CorpusWords(WordIndex("en", open_encoder, None, vocabulary, [1, 1, 1]), features)
+    asked = "at the end of the hallway"
+    assert words.read(asked) == asked
