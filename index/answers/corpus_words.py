@@ -16,6 +16,7 @@ from index.languages import has_spaces
 from index.text.contrasts.lexicon import JOINT, lexicon_of
 from index.text.contrasts.wording import says, with_phrases
 from index.text.normalisation import QUESTION_MARK, words_of
+from index.text.number_words import in_words
 
 MOST_KEPT = 1 << 12  # words of which it is known what the corpus has for them
 
@@ -29,7 +30,8 @@ class CorpusWords:
         self._found: dict[str, str] = {}
 
     def read(self, text: str) -> str:
-        """A text as it is encoded: words that the corpus lacks as those of it that mean the same."""
+        """A text as it is encoded: figures and words that the corpus lacks as those that it has for them."""
+        text = in_words(text, self.language, lambda word: self._counts.get(word, 0))
         if not lexicon_of(self.language).same:
             return text
         units = with_phrases(words_of(text, self.language), self.language)

@@ -17,6 +17,7 @@ suits the answer than the best word of its language does; and `rarer`, how much 
 A column that cannot be computed, since the words or lengths of a language are unknown, is not there.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,9 +49,9 @@ SYNONYM_COSINE = 0.45  # two words with at least this cosine mean the same
 
 @dataclass(frozen=True)
 class Asked:
-    """n questions in one language: cleaned `texts`, each once; these as encoded, without tags (`bare`).
+    """n questions in one language: cleaned `texts`, each once; these without tags (`bare`).
 
-    `vectors` (n, d): unit vectors; `tokens`: of each; `words`: the lower-cased words of each.
+    `vectors` (n, d): unit vectors, `tokens`, lower-cased `words`: of each as it is read (corpus_words.py).
     """
 
     language: str
@@ -82,6 +83,11 @@ class Asked:
             self.tokens.take(np.array(places, np.int64)),
             [self.words[place] for place in places],
         )
+
+    def numbers_of(self, question: int) -> Counter[int]:
+        """The codes of the numbers of a question."""
+        text = self.bare[question]
+        return number_codes(text, words_of(text, self.language)[:WORDS_READ], self.language)
 
     @property
     def lengths(self) -> NDArray[np.float64]:
@@ -135,9 +141,7 @@ def domain_columns(
 
 def _contradicts(table: Candidates, asked: Asked, answered: Features) -> NDArray[np.bool_]:
     contradicts = np.zeros(len(table), bool)
-    counts = [
-        number_codes(text, words, asked.language) for text, words in zip(asked.bare, asked.words, strict=True)
-    ]
+    counts = list(map(asked.numbers_of, range(len(asked.bare))))
     with_numbers = np.array([bool(count) for count in counts], bool)
     for place in np.flatnonzero(with_numbers[table["question"]]).tolist():
         numbers = answered.numbers_of(int(table["row"][place]))

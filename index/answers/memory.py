@@ -18,7 +18,6 @@ from rapidfuzz.distance import Levenshtein
 from index.answers.candidates import Candidates
 from index.answers.evidence import Asked
 from index.answers.guard import contrasting
-from index.answers.sentence_features import number_codes
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
@@ -145,7 +144,7 @@ def _remembered(
 ) -> Remembered | None:
     comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
     figures = _figures(asked.texts[question])
-    numbers = number_codes(asked.bare[question], asked.words[question], asked.language)
+    numbers = asked.numbers_of(question)
     for place in places:
         row, chance = int(table["row"][place]), float(table["chance"][place])
         contradicts = bool(table["contradicts"][place])

@@ -19,7 +19,6 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import clean, lowered
-from index.text.number_words import in_words
 from index.text.spelling import marked, respelled, spellings
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
@@ -113,11 +112,10 @@ class WordIndex:
         return len(self._words)
 
     def respelled(self, text: str) -> str:
-        """A text as this index has it: figures in words, and the marks of one that was typed without any.
+        """A text that was typed without any marks with those that words have in this index.
 
-        Where it has no words, as the encoder has read them. A word that is known as it is stays so.
+        Where it has no words, in what the encoder has read. A word that is known as it is stays so.
         """
-        text = in_words(text, self.language, self._frequency)
         if marked(text):
             return text
 
@@ -125,10 +123,6 @@ class WordIndex:
             return None if word in self._rows or word in self.learned else self._typed.get(word)
 
         return respelled(text, self.language, spelled)
-
-    def _frequency(self, word: str) -> int:
-        row = self._rows.get(word)
-        return self.learned.get(word, 0) if row is None else int(self._counts[row])
 
     @cached_property
     def _typed(self) -> Mapping[str, str]:

@@ -48,7 +48,8 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
     joined = with_phrases(asked, language), with_phrases(answered, language)
     if other is None or joined == (asked, answered):
         return other
-    return _other_units(question, answer, *joined, language, same)
+    other = _other_units(question, answer, *joined, language, same)
+    return other and Contrast(other.axis, _spaced(other.question), _spaced(other.answer))
 
 
 def _other_units(
@@ -271,6 +272,11 @@ def with_phrases(units: Sequence[str], language: str) -> list[str]:
     return lexicon_of(language).phrases.sub(joined, "\t".join(units)).split("\t")
 
 
+def _spaced(units: Iterable[str]) -> tuple[str, ...]:
+    """The words of units, phrases with spaces, as in a text."""
+    return tuple(unit.replace(JOINT, " ") for unit in units)
+
+
 def _head(unit: str) -> str:
     """The word of a unit, without its postpositions."""
     return unit.partition(" ")[0]
@@ -310,9 +316,10 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
 
 
 def _alike(one: str, other: str, language: str, same: Same) -> bool:
-    """Whether two words mean the same: by the file of their language, or, of single words, by `same`."""
-    if not _meanings(one, language).isdisjoint(_meanings(other, language)):
-        return True
+    """Whether two words mean the same: by the lists of their language, or by `same` if one is in none."""
+    meanings, others = _meanings(one, language), _meanings(other, language)
+    if meanings and others:
+        return not meanings.isdisjoint(others)
     return JOINT not in one + other and same(one, other)
 
 
