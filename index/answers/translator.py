@@ -93,8 +93,11 @@ class Translator:
         self._aligned: dict[str, list[SentenceIndex]] = {}
         codes = dict.fromkeys([*sentences, *self._sources])
         self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
+        # Of languages with aligned sentences: others are not compared with a question's own words.
         self._corpus_words = {
-            code: CorpusWords(self.word_indexes[code], index.features) for code, index in sentences.items()
+            code: CorpusWords(self.word_indexes[code], index.features)
+            for code, index in sentences.items()
+            if index.groups
         }
         taught = encoder.bundle.taught if pictograms else ()
         self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
