@@ -63,7 +63,7 @@ class CorpusWords:
     def _same(self, unit: str) -> str:
         """The word of the corpus that means the same: one that ends alike, of these the most frequent."""
         patterns = [same for same in lexicon_of(self.language).same if same.fullmatch(unit)]
-        known = (word for word in self._counts if any(same.fullmatch(word) for same in patterns))
+        known = (word for same in patterns for word in filter(same.fullmatch, self._counts))
         return max(known, key=lambda word: (Postfix.similarity(word, unit), self._counts[word]), default=unit)
 
     @cached_property
