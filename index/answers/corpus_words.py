@@ -14,7 +14,7 @@ from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex
 from index.languages import has_spaces
 from index.text.contrasts.lexicon import JOINT, lexicon_of
-from index.text.contrasts.wording import says, with_phrases
+from index.text.contrasts.wording import says, synonyms, with_phrases
 from index.text.normalisation import QUESTION_MARK, words_of
 from index.text.number_words import in_words
 
@@ -62,8 +62,8 @@ class CorpusWords:
 
     def _same(self, unit: str) -> str:
         """The word of the corpus that means the same: one that ends alike, of these the most frequent."""
-        patterns = [same for same in lexicon_of(self.language).same if same.fullmatch(unit)]
-        known = (word for same in patterns for word in filter(same.fullmatch, self._counts))
+        lists = synonyms(unit, self.language)
+        known = (word for words in lists for word in filter(words.fullmatch, self._counts))
         return max(known, key=lambda word: (Postfix.similarity(word, unit), self._counts[word]), default=unit)
 
     @cached_property

@@ -13,6 +13,7 @@ from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
     ASKED,
     DUTY,
+    FUNCTION,
     MAY,
     MOOD,
     NEED,
@@ -100,7 +101,7 @@ def _spelled_as(text: str, other: str, language: str) -> str:
     """
     if not marked(other):
         return text
-    function = lexicon_of(language).function
+    function = lexicon_of(language).kinds[FUNCTION]
     words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]
     return respelled(text, language, spellings(words, language).get)
 

@@ -33,13 +33,13 @@ BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
+KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
-A_NOT_A = re.compile(
-    r"(\w{1,2}?)[不没]\1|没有?(?=\W*[？?]\W*$)"
-)  # "疼不疼", "吃了没有？": Chinese asks by a choice
+# "疼不疼", "吃了没有？": Chinese asks by a choice.
+A_NOT_A = re.compile(r"(\w{1,2}?)[不没]\1|没有?(?=\W*[？?]\W*$)")
 JOINT = "_"  # between the words of a phrase that means what a word does
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
@@ -56,24 +56,19 @@ class Axis(NamedTuple):
 
 class Lexicon(NamedTuple):
     """The file of a language: patterns of what is ignored, of what is affirmative, of the values of each axis
-    and of each list of words that mean the same; the function words, and those of them that are relations.
+    and of lists of words that mean the same, by first letter; the words of each of KINDS.
 
     `mood` is an axis of the whole text, the others are of its clauses. `phrases` finds those of several words
-    that mean what others do, `polite` its words as they are spelled; of `polite_forms`, whether each is of a
-    first word, and both endings. `begins`: of each axis, and of what is ignored, a pattern of the words that
-    its phrases begin with, or of the characters.
+    that mean what others do; of `polite_forms`, whether each is of a first word, and both endings. `begins`:
+    of each axis, and of what is ignored, a pattern of the words, or characters, that its phrases begin with.
     """
 
     ignored: re.Pattern[str]
     affirmative: re.Pattern[str]
     axes: Mapping[str, Axis]
     mood: Axis
-    function: frozenset[str]
-    relation: frozenset[str]
-    auxiliary: frozenset[str]
-    adverbial: frozenset[str]
-    conjunctions: frozenset[str]
-    same: Sequence[re.Pattern[str]]
+    kinds: Mapping[str, frozenset[str]]
+    same: Mapping[str, Sequence[re.Pattern[str]]]
     phrases: re.Pattern[str]
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
@@ -164,11 +159,13 @@ def lexicon_of(language: str) -> Lexicon:
     axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
-    function, relation, auxiliary, adverbial, conjunctions = (
-        frozenset(axes.pop(name, ())) for name in (FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS)
-    )
+    kinds = {kind: frozenset(axes.pop(kind, ())) for kind in KINDS}
     synonyms = [words.split() for words in axes.pop(SAME, ())]
-    same = [re.compile(_any_of(words)) for words in synonyms]
+    same: dict[str, list[re.Pattern[str]]] = {}
+    for words in synonyms:
+        pattern = re.compile(_any_of(words))
+        for letter in {word[0] for word in words}:
+            same.setdefault(letter, []).append(pattern)
     several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
     several.sort(key=len, reverse=True)
     phrases = re.compile(rf"(?<![^\t])(?:{_any_of(several) or NOTHING})(?![^\t])")
@@ -186,11 +183,7 @@ def lexicon_of(language: str) -> Lexicon:
         affirmative,
         patterns,
         mood,
-        function,
-        relation,
-        auxiliary,
-        adverbial,
-        conjunctions,
+        kinds,
         same,
         phrases,
         polite,

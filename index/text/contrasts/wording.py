@@ -10,9 +10,14 @@ from rapidfuzz.distance import DamerauLevenshtein, Levenshtein, Postfix, Prefix
 from index.languages import has_spaces
 from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
 from index.text.contrasts.lexicon import (
+    ADVERBIAL,
+    AUXILIARY,
     BEFORE,
+    CONJUNCTIONS,
+    FUNCTION,
     JOINT,
     PERSON,
+    RELATION,
     TENSE,
     WORDS_CACHED,
     YOU,
@@ -65,7 +70,7 @@ def _other_units(
     others = [word for word, place in zip(answered, partners, strict=True) if place is None]
     left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
     if not left_out and not added:
-        relation = lexicon_of(language).relation
+        relation = lexicon_of(language).kinds[RELATION]
         before, after = (
             [word for word in rest if not relation.isdisjoint(_head(word).split(JOINT))]
             for rest in (alone, others)
@@ -168,7 +173,7 @@ def says(word: str, language: str) -> bool:
     if not any(map(str.isalpha, word)) or may_have_number([word], language):
         return False
     if language in known_languages():
-        function = lexicon_of(language).function
+        function = lexicon_of(language).kinds[FUNCTION]
         return word not in function and (has_spaces(language) or not function.issuperset(word))
     return len(word) > (LONGEST_FUNCTION_WORD if has_spaces(language) else 1)
 
@@ -207,7 +212,7 @@ def _rearranged(
     alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
     alone += [word for place, word in enumerate(asked) if place not in order]
     lexicon = lexicon_of(language)
-    if any(len(word) > LONGEST_FUNCTION_WORD and word not in lexicon.auxiliary for word in alone):
+    if any(len(word) > LONGEST_FUNCTION_WORD and word not in lexicon.kinds[AUXILIARY] for word in alone):
         return None
     changed = {
         place: word
@@ -222,10 +227,12 @@ def _rearranged(
         return Contrast(FORM, tuple(asked[place] for place in changed), tuple(changed.values()))
     ends, middle = _exchanged(order, changed)
     # "A knife and a fork" is "a fork and a knife", and "in the kitchen" says where, wherever it stands.
-    joined = {asked[place] for place in middle} & lexicon.conjunctions
+    joined = {asked[place] for place in middle} & lexicon.kinds[CONJUNCTIONS]
     if not ends or (joined and not any(says(asked[place], language) for place in middle)):
         return None
-    if middle and any(asked[end[0]] in lexicon.adverbial and changed.keys().isdisjoint(end) for end in ends):
+    if middle and any(
+        asked[end[0]] in lexicon.kinds[ADVERBIAL] and changed.keys().isdisjoint(end) for end in ends
+    ):
         return None
     return Contrast(ORDER, *(2 * (tuple(asked[place] for end in ends for place in end),)))
 
@@ -317,17 +324,17 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
 
 def _alike(one: str, other: str, language: str, same: Same) -> bool:
     """Whether two words mean the same: by the lists of their language, or by `same` if one is in none."""
-    meanings, others = _meanings(one, language), _meanings(other, language)
-    if meanings and others:
-        return not meanings.isdisjoint(others)
+    lists, others = synonyms(one, language), synonyms(other, language)
+    if lists and others:
+        return not lists.isdisjoint(others)
     return JOINT not in one + other and same(one, other)
 
 
 @lru_cache(WORDS_CACHED)
-def _meanings(word: str, language: str) -> frozenset[int]:
-    """The numbers of the lists of words that mean the same in which a word is."""
-    lists = lexicon_of(language).same
-    return frozenset(number for number, pattern in enumerate(lists) if pattern.fullmatch(word))
+def synonyms(word: str, language: str) -> frozenset[re.Pattern[str]]:
+    """The lists of words that mean the same in which a word is."""
+    lists = lexicon_of(language).same.get(word[:1], ())
+    return frozenset(words for words in lists if words.fullmatch(word))
 
 
 def _same_stem(one: str, other: str, language: str) -> bool:
