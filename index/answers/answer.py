@@ -120,12 +120,18 @@ Answers = tuple[Answer, ...]
 
 
 def likely(answers: Answers, min_confidence: float, near: float = 1.0) -> Answers:
-    """The answers with at least `min_confidence`, and those that are near with at least `near`."""
+    """The answers with at least `min_confidence`, and those that are near with at least `near`.
+
+    Of sentences that the asker reads in his own language, all that are near, where any are wanted.
+    """
     return tuple(
         answer
         for answer in answers
         if answer.confidence >= min_confidence
-        or (answer.match == "near" and answer.confidence >= round(near, DIGITS))
+        or (
+            answer.match == "near"
+            and (answer.confidence >= round(near, DIGITS) or (answer.original is not None and near < 1))
+        )
     )
 
 

@@ -29,7 +29,7 @@ from index.text.placeables import Placeable, placeables, skeleton
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
 THE_VERY_TEXT = 0.9  # similarity from which a text is taken as the same
-LEAST_CHANCE = 0.05  # of a sentence that may mean the same
+LEAST_CHANCE = 0.05  # of a sentence that may mean the same: of text of other kinds, one in twelve has one
 # The odds that a sentence means the same, times this if nothing in it says otherwise (docs/research.md).
 UNOPPOSED_ODDS = 8.0
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
@@ -54,7 +54,7 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The sentence likeliest to say what a text says, by its row, and the rows of its translations.
+    """A sentence that may say what a text says, by its row, and the rows of its translations.
 
     `strength`: how sure it is, its similarity for the very text, but for a letter, case or punctuation, else
     the probability that it means the same. `likeness`: None unless its similarity is MIN_SIMILARITY.
@@ -117,17 +117,18 @@ def remember(
     asked: Asked,
     table: Candidates,
     words: WordIndex,
+    most: int,
     *,
     alike_alone: bool = False,
-) -> list[Remembered | None]:
-    """Choose for each question one of the sentences of its language in `table` that `target` translates.
+) -> list[list[Remembered]]:
+    """Choose for each question sentences of its language in `table` that `target` translates.
 
     `table` has the column `chance`, that a sentence means the same; `words` are those of their language. The
-    strongest is chosen, but one that says something else only where there is no other. None without any; with
-    `alike_alone`, if none is nearly the same text.
+    `most` strongest are chosen, and one more that says nothing else, where these do. With `alike_alone`, only
+    those that are nearly the same text.
     """
     return [
-        _remembered(memory, target, asked, question, table, places, words, alike_alone)
+        _remembered(memory, target, asked, question, table, places, words, most, alike_alone)
         for question, places in enumerate(table.by_question())
     ]
 
@@ -140,8 +141,9 @@ def _remembered(
     table: Candidates,
     places: Sequence[int],
     words: WordIndex,
+    most: int,
     alike_alone: bool,
-) -> Remembered | None:
+) -> list[Remembered]:
     comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
     figures = _figures(asked.texts[question])
     numbers = asked.numbers_of(question)
@@ -159,16 +161,18 @@ def _remembered(
                 strength = chance if in_words and not alike_alone else likeness.similarity
             unopposed = strength if contradicts else _unopposed(strength, asked.language)
             found.append((unopposed, Remembered(row, [], strength, likeness)))
-    otherwise = None
+    chosen, agrees = list[Remembered](), False
     for unopposed, one in sorted(found, key=lambda pair: (-pair[1].strength, pair[1].original)):
+        likely = unopposed >= MIN_CONFIDENCE
+        if len(chosen) >= most and (agrees or not likely):
+            break
         if translations := memory.translations(one.original, target):
-            if unopposed < MIN_CONFIDENCE:
-                return otherwise or replace(one, translations=translations)
-            contrasts = contrasting(asked, question, memory.text(one.original), asked.language, words)
-            if not contrasts:
-                return replace(one, translations=translations, strength=unopposed)
-            otherwise = otherwise or replace(one, translations=translations, contrasts=contrasts)
-    return otherwise
+            text = memory.text(one.original)
+            contrasts = contrasting(asked, question, text, asked.language, words) if likely else ()
+            strength = unopposed if likely and not contrasts else one.strength
+            chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
+            agrees |= likely and not contrasts
+    return chosen
 
 
 def _unopposed(strength: float, language: str) -> float:

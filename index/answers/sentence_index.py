@@ -46,6 +46,7 @@ class SentenceIndex:
         self.language, self.vectors, self.features, self.groups = language, vectors, features, groups
         self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in SENTENCE_COLUMNS)
+        self._said_in: dict[str, NDArray[np.bool_]] = {}
         self._means, self._best = BySource(means, sources), BySource(best, sources)
 
     @classmethod
@@ -110,6 +111,15 @@ class SentenceIndex:
         if self.groups is None or target.groups is None:
             return []
         return target.groups.rows(self.groups.of(row))
+
+    def said_in(self, other: "SentenceIndex") -> NDArray[np.bool_]:
+        """(count,) which sentences the corpus has in another language, too; here, all."""
+        if other.language not in self._said_in:
+            said = np.full(len(self), other is self)
+            if self.groups is not None and other.groups is not None:
+                said[self.groups.rows_shared(other.groups)] = True
+            self._said_in[other.language] = said
+        return self._said_in[other.language]
 
     def all_translations(self, rows: Rows, target: "SentenceIndex") -> tuple[Rows, Rows]:
         """The `translations` of some rows: the place among these of what each translates, and its own row."""

@@ -53,7 +53,8 @@ __all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
 # The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "remembered", "contradicts", "place", "inexact"
+NAMES = "question", "row", "score", "confidence", "contradicts", "place", "inexact", "similarity"
+Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
 
@@ -275,18 +276,17 @@ class Translator:
     ) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
-        A language that was taught has none without a corpus. Those in a language that the encoder does not
-        know are found through the language of the questions, as with `memory_alone` all are, and these if
-        nearly the same text was translated.
+        A language that was taught has none without a corpus. Those that the corpus has in the language of the
+        questions, too, are found through that, as are all in a language that the encoder does not know; and
+        with `memory_alone` only if nearly the same text was translated.
         """
         if target not in self.sentence_indexes:
             return [()] * len(counts)
         index, source = self.sentence_indexes[target], asked.language
-        unread = target not in self._sources and source in self.sentence_indexes
-        aligned_alone = memory_alone or unread
-        table = self._candidates(asked, index, [max(count, ANSWERS_CONSIDERED) for count in counts])
-        recalled = self._recalled(asked, index, memory_alone)
-        table = self._with_memory(table, recalled, asked, index, aligned_alone)
+        considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
+        table = self._candidates(asked, index, considered)
+        recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
+        table = self._with_memory(table, recalled, asked, index)
         words = WordPairs(
             asked,
             self.word_indexes[source],
@@ -304,14 +304,12 @@ class Translator:
             self._token_scores,
             index.best_from(source),
         )
-        chance_of = self.confidence.of_paraphrases if source == target else self.confidence.of_sentences
-        chances, similarity = chance_of(table.columns), table["similarity"]
-        # What the corpus has in the question's own language comes before what was found across languages,
-        # unless it is unlikely and the other is not.
-        remembered = (similarity >= np.minimum(chances, MIN_CONFIDENCE)) | aligned_alone
-        remembered &= similarity > 0
-        table.columns["confidence"] = np.where(remembered, similarity, chances)
-        table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
+        similarity = table["similarity"]
+        remembered = similarity > 0
+        table.columns["confidence"] = np.where(
+            remembered, similarity, self.confidence.of_sentences(table.columns)
+        )
+        table.columns["place"] = np.arange(len(table))
         glosses = Glosses(index, self.sentence_indexes.get(source))
         contrasts = self._contrasts(table, asked, index, recalled, glosses)
         # What is exact comes first; what says something else only where nothing better is at least near.
@@ -320,25 +318,32 @@ class Translator:
         other[list(contrasts)] = True
         inexact = ~remembered | (similarity < 1)
         table.columns["inexact"] = inexact
-        table = table.take(np.lexsort((-table["confidence"], other, inexact, table["question"])), NAMES)
+        by_chance = -similarity, -table["confidence"]
+        table = table.take(np.lexsort((*by_chance, other, inexact, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)
-        table = table.take(np.lexsort((-table["confidence"], table["inexact"], table["question"])))
+        by_chance = -table["similarity"], -table["confidence"]
+        table = table.take(np.lexsort((*by_chance, table["inexact"], table["question"])))
         said = self._glosses(table, index, glosses, source)
         return self._answers(table, asked, index, recalled, words, contrasts, said)
 
     def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
-        """The sentences nearest to questions, `considered[i]` of question i.
+        """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
 
         What is said in a language without sentences is looked for in all that the corpus aligns.
         """
         source, most = asked.language, max(considered)
-        aligned = [] if source in self.sentence_indexes else self._aligned_with(index)
+        memory = self.sentence_indexes.get(source)
+        aligned = [] if memory else self._aligned_with(index)
         searched, *others = aligned or [index]
         cosines, rows = nearest(searched.vectors, asked.vectors, most)
         most = max(most, SUPPORTED_CONSIDERED) if aligned else most
-        table = ranked(cosines, rows, searched.means_from(source)[rows], most)
+        table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
+        if memory and index.language not in self._sources:
+            table = table.take(np.zeros(0, np.int64))
+        elif memory:
+            table = table.take(~index.said_in(memory)[table["row"]])
         return limited(table, considered)
 
     def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
@@ -355,7 +360,7 @@ class Translator:
         table: Candidates,
         asked: Asked,
         index: SentenceIndex,
-        recalled: Sequence[Remembered | None],
+        recalled: Recalled,
         glosses: Glosses,
     ) -> dict[int, Sequence[Contrast]]:
         """What candidates that are at least near say otherwise than their questions, by place, if anything.
@@ -370,8 +375,7 @@ class Translator:
         suits_another = []
         for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
             question, row = questions[place], rows[place]
-            memory = recalled[question] if table["remembered"][place] else None
-            if memory is not None:
+            if memory := recalled.get((question, row)):
                 contrasts[place] = memory.contrasts
             elif (gloss := glosses.aligned(row)) is not None:
                 contrasts[place] = contrasting(asked, question, gloss, asked.language, words)
@@ -393,47 +397,41 @@ class Translator:
         found = ((index.translations(row, one), one) for one in aligned)
         return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
 
-    def _recalled(self, asked: Asked, index: SentenceIndex, memory_alone: bool) -> list[Remembered | None]:
-        """The sentence of its own language that is the likeliest to say what a question says, of each."""
+    def _recalled(self, asked: Asked, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
+        """Sentences of its own language that may say what a question says, by what translates them."""
         memory, language = self.sentence_indexes.get(asked.language), asked.language
         if (
             memory is None
             or not asked.texts
             or (memory is not index and None in (memory.groups, index.groups))
         ):
-            return [None] * len(asked.texts)
+            return {}
         words = self.word_indexes[language]
         cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
         table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
         pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
         add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
         table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
-        return remember(memory, index, asked, table, words, alike_alone=memory_alone)
+        recalled: Recalled = {}
+        found = remember(memory, index, asked, table, words, most, alike_alone=memory_alone)
+        for question, remembered in enumerate(found):
+            for one in remembered:
+                for row in one.translations:
+                    recalled.setdefault((question, row), one)
+        return recalled
 
     def _with_memory(
-        self,
-        table: Candidates,
-        recalled: Sequence[Remembered | None],
-        asked: Asked,
-        index: SentenceIndex,
-        aligned_alone: bool,
+        self, table: Candidates, recalled: Recalled, asked: Asked, index: SentenceIndex
     ) -> Candidates:
         """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
-        table = table.take(np.zeros(0, np.int64)) if aligned_alone else table
-        found = [
-            (question, row, memory.strength)
-            for question, memory in enumerate(recalled)
-            if memory is not None
-            for row in memory.translations
-        ]
-        if not found:
+        if not recalled:
             table.columns["similarity"] = np.zeros(len(table))
             return table
-        questions, rows, similarities = map(np.array, zip(*found, strict=True))
+        questions, rows = np.array(list(recalled), np.int64).T
         means = index.means_from(asked.language)
         table, places = merged(table, questions, rows, asked.vectors, index.vectors, means)
         table.columns["similarity"] = np.zeros(len(table))
-        table["similarity"][places] = similarities
+        table["similarity"][places] = [memory.strength for memory in recalled.values()]
         return table
 
     def _answers(
@@ -441,7 +439,7 @@ class Translator:
         table: Candidates,
         asked: Asked,
         index: SentenceIndex,
-        recalled: Sequence[Remembered | None],
+        recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
         glosses: Sequence[str | None],
@@ -458,10 +456,10 @@ class Translator:
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
         for place, columns_of in enumerate(columns):
-            question, row, score, chance, remembered, contradicts, before, _ = columns_of
+            question, row, score, chance, contradicts, before, *_ = columns_of
             text, original, likeness = texts[place], None, None
             penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
-            found = recalled[question] if remembered else None
+            found = recalled.get((question, row))
             if found is not None and memory is not None:
                 if not own:
                     original = Original(text=memory.text(found.original), id=memory.id(found.original))

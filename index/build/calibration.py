@@ -43,7 +43,7 @@ FULL = ("score", "length_difference", "covered", "lacking", "shortfall")
 # Of a question in a language without sentences no word tells an answer from its opposite: the gap does.
 FOREIGN, PLAIN = ("score", "gap"), ("score",)
 FOREIGN_ALIGNED = ("aligned_score", "aligned_gap")
-PARAPHRASE = ("score", "gap", "length_difference", "covered", "lacking", "cosine")
+PARAPHRASE = ("cosine", "covered", "lacking", "length_difference")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
 QUESTIONS_AT_ONCE = 256

@@ -183,5 +183,6 @@ def near_threshold(translator: Translator, others: Mapping[Pair, Probes]) -> flo
     chances = []
     for (source, target), asked in others.items():
         texts = list(asked.texts[: -(-NEAR_ASKED // len(others))])
-        chances += [row[0].confidence for row in translator.sentences(texts, source, target)]
+        found = translator.sentences(texts, source, target)
+        chances += [row[0].confidence if row else 0.0 for row in found]
     return min(float(np.quantile(chances, 1 - NEAR_SHARE)), MIN_CONFIDENCE) if chances else MIN_CONFIDENCE

@@ -54,6 +54,10 @@ class Groups:
         """The number of groups that both have sentences of."""
         return len(np.intersect1d(self._sorted, other._sorted))  # noqa: SLF001
 
+    def rows_shared(self, other: "Groups") -> Numbers:
+        """The rows of groups that the other has sentences of, too, with repetition."""
+        return self._rows[np.isin(self._groups, other._groups)]  # noqa: SLF001
+
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield (group, row) by ascending group."""
         return zip(map(int, self._sorted), map(int, self._rows_of), strict=True)

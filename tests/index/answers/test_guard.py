@@ -181,7 +181,7 @@ def test_what_is_typed_as_people_type_it_gets_the_approved_sentence(
 def test_what_has_nothing_to_do_with_it_gets_no_answer(translators: Sequence[Translator]) -> None:
     for translator in translators:
         (answers,) = translator.sentences(["The quarterly figures were published."], "en", "de", 3)
-        assert {answer.match for answer in answers} == {"near"}
+        assert {answer.match for answer in answers} <= {"near"}
 
 
 def test_an_answer_says_in_the_askers_language_what_it_says(translators: Sequence[Translator]) -> None:

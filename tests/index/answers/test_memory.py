@@ -49,9 +49,9 @@ def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
     assert (first.match, first.similarity, first.differs) == ("exact", 1, Differs())
     assert first.original == Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}")
     assert (first.confidence, first.metadata["by"], first.metadata["file"]) == (1.0, "ANNA", "m.tsv")
-    assert others[0].text == GERMAN[-1]
-    # The corpus says that they translate other sentences.
-    assert {(match.match, match.similarity, match.original) for match in others} == {("near", None, None)}
+    # The corpus says that they translate other sentences, which the asker reads.
+    assert [match.match for match in others] == ["near", "near"]
+    assert all(match.original and match.original.text in ENGLISH[:-1] for match in others)
     assert len({match.id for match in (first, *others)}) == 3
 
 
@@ -106,7 +106,7 @@ def test_what_is_not_compared_is_a_penalty(
 
 @pytest.mark.parametrize("question", ["?!", "...", "Remove everything"])
 def test_what_shares_little_is_no_memory(strings: Path, question: str) -> None:
-    assert {match.similarity for match in ask(strings, question)} == {None}
+    assert {match.similarity for match in ask(strings, question)} <= {None}
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
