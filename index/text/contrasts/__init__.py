@@ -34,6 +34,8 @@ from index.text.normalisation import words_of
 from index.text.spelling import marked, respelled, spellings
 
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
+# Axes on which two sentences of one language must say the same: "my knee" may be either.
+WHOLE = frozenset({ASKED, "side", "before", "only", "excess"})
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -107,7 +109,7 @@ def _spelled_as(text: str, other: str, language: str) -> str:
 
 
 def _exclude(axis: str, asked: set[str], answered: set[str], one_language: bool) -> bool:
-    if axis == NEGATION or (axis == ASKED and one_language):
+    if axis == NEGATION or (one_language and axis in WHOLE):
         return asked != answered
     if axis == MOOD and one_language:
         return asked != answered and bool(asked and answered)

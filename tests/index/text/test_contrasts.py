@@ -127,7 +127,7 @@ def test_what_is_spelled_like_a_word_of_an_axis_says_nothing_on_it(
         ("No problem.", "Sure.", "exchanged"),
         ("A man and a woman dance.", "A man dances.", "added"),
         ("Take the tablets.", "Take two of the tablets.", "added"),
-        ("Wait until the doctor is here.", "Wait before the doctor is here.", "exchanged"),
+        ("Walk from the door.", "Walk to the door.", "exchanged"),
         ("We eat fish.", "Today we eat fish at home.", "added"),
     ],
 )
