@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from index.answers.translator import Kind, Translator
+from index.answers.request import Kind
+from index.answers.translator import Translator
 from index.answers.word_index import fold
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, open_version

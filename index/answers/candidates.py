@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
+from index.vectors.vector_index import Rows, VectorIndex
 
 # Answers with the highest scores, which are then ordered by confidence (docs/decisions/0084).
 ANSWERS_CONSIDERED = 5
@@ -51,11 +51,6 @@ class Candidates:
         """The places of each question's candidates, in their order."""
         ends = np.cumsum(np.bincount(self["question"], minlength=self.count)).tolist()
         return [list(range(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
-
-
-def nearest(vectors: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-    """The cosines and rows (n, CANDIDATE_COUNT or k, if that is more) nearest to (n, d) unit queries."""
-    return vectors.search(queries, max(CANDIDATE_COUNT, k))
 
 
 def ranked(cosines: Vectors, rows: Rows, means: NDArray[np.float32], most: int) -> Candidates:

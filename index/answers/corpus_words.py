@@ -46,7 +46,8 @@ class CorpusWords:
         if unit in self._counts or not says(unit, self.language):
             return unit
         if (found := self._found.get(unit)) is None:
-            found = unit if self._has(unit.split(JOINT)) else self._same(unit)
+            phrase = unit.split(JOINT)
+            found = unit if len(phrase) > 1 and self._has(phrase) else self._same(unit)
             if len(self._found) >= MOST_KEPT:
                 self._found = {}  # a new one, since other threads may be reading the old one
             self._found[unit] = found

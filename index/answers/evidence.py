@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import NO_DIFFERENCES, Differs
-from index.answers.candidates import Candidates, gaps, nearest, ranked
+from index.answers.candidates import Candidates, gaps, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.encoder.vectors import Vectors
@@ -35,6 +35,7 @@ from index.text.normalisation import lowered, words_of
 from index.text.number_words import contradict
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 DOMAIN = ("token_score", "question_mean", "log_tokens")
 LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
@@ -60,14 +61,6 @@ class Asked:
     vectors: Vectors
     tokens: Tokens
     words: Sequence[tuple[str, ...]]
-
-    @classmethod
-    def encoded(
-        cls, language: str, texts: Sequence[str], bare: Sequence[str], vectors: Vectors, tokens: Tokens
-    ) -> "Asked":
-        """Questions that have been encoded."""
-        words = [words_of(text, language)[:WORDS_READ] for text in bare]
-        return cls(language, texts, bare, vectors, tokens, words)
 
     def of(self, texts: Sequence[str]) -> "Asked":
         """Some of these questions, by their texts."""
@@ -313,7 +306,7 @@ def word_candidates(
     if index.vectors is None or not words:
         nothing = np.zeros((len(words), 0), np.float32)
         return ranked(nothing, nothing.astype(np.int64), nothing, 1)
-    cosines, neighbours = nearest(index.vectors, asked.vectors_of(words, rows), k)
+    cosines, neighbours = index.vectors.search(asked.vectors_of(words, rows), max(CANDIDATE_COUNT, k))
     means = index.means_from(asked.language)[neighbours]
     table = ranked(cosines, neighbours, means, neighbours.shape[1])
     distinct, places = np.unique(table["row"], return_inverse=True)

@@ -15,7 +15,6 @@ from index.answers.candidates import (
     Candidates,
     limited,
     merged,
-    nearest,
     ranked,
 )
 from index.answers.corpus_words import CorpusWords
@@ -48,8 +47,7 @@ from index.text.identification import Detector, clear_language, has_letters
 from index.text.normalisation import clean, words_of
 from index.text.placeables import put_back, without_tags
 from index.text.pre_tokens import Tokens
-
-__all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
 # The columns of which answers are made.
@@ -335,7 +333,7 @@ class Translator:
         memory = self.sentence_indexes.get(source)
         aligned = [] if memory else self._aligned_with(index)
         searched, *others = aligned or [index]
-        cosines, rows = nearest(searched.vectors, asked.vectors, most)
+        cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
         most = max(most, SUPPORTED_CONSIDERED) if aligned else most
         table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
         if aligned:

@@ -23,7 +23,7 @@ from index.answers.candidates import (
     ranked,
 )
 from index.answers.evidence import Asked, WordPairs, add_evidence
-from index.answers.sentence_features import Features
+from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
 from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
@@ -306,7 +306,8 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
 def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Asked:
     """Questions without tokens, which tell the kind of a text: that is fitted by itself (domain.py)."""
     bare = [without_tags(text) for text in texts]
-    return Asked.encoded(language, texts, bare, vectors, Tokens.of([[]] * len(texts)))
+    words = [words_of(text, language)[:WORDS_READ] for text in bare]
+    return Asked(language, texts, bare, vectors, Tokens.of([[]] * len(texts)), words)
 
 
 def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
@@ -18,10 +17,8 @@ from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
 from index.storage.files import cache_folder, replace_bytes
 from index.storage.tables import read_array
-from index.text.normalisation import words
+from index.text.normalisation import words, words_of
 from index.text.pre_tokens import Numbering, StringArray, Tokens
-
-PRE_TOKENS_CACHED = 1 << 16  # whose words are kept
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
@@ -30,18 +27,12 @@ def training_words(bundle: Bundle, language: str) -> Counter[str]:
     return Counter(read_word_list(file).counts) if file else Counter()
 
 
-@lru_cache(maxsize=PRE_TOKENS_CACHED)
-def words_in(pre_token: str, language: str) -> tuple[str, ...]:
-    """The words of a pre-token. No word spans a space."""
-    return tuple(words(pre_token, language))
-
-
 def count_words(texts: Sequence[str], language: str) -> dict[str, int]:
     """How often each word occurs in some texts."""
     numbering, counts = Numbering(), Counter[str]()
     occurrences = np.bincount(numbering.of_pre_tokens(texts).ids)
     for pre_token, count in zip(numbering, occurrences.tolist(), strict=True):
-        for word in words_in(pre_token, language):
+        for word in words_of(pre_token, language):
             counts[word] += count
     return dict(counts)
 

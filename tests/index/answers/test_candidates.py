@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.answers.candidates import Candidates, joined, limited, merged, nearest, ranked
+from index.answers.candidates import Candidates, joined, limited, merged, ranked
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
@@ -35,7 +35,7 @@ def opened(folder: Path, rows: Vectors) -> VectorIndex:
 
 
 def rank(index: VectorIndex, means: Vectors, queries: Vectors, k: int) -> Candidates:
-    cosines, rows = nearest(index, queries, k)
+    cosines, rows = index.search(queries, max(CANDIDATE_COUNT, k))
     return ranked(cosines, rows, means[rows], k)
 
 
