@@ -5,8 +5,9 @@
         print(answer.results[0].translations["de"][0].text)
 
 If the service refuses a request, methods raise RefusedError, which has the problem document; if it does not
-answer, UnreachableError. If it is overloaded (429 or 503), the request is repeated up to `retries` times,
-each time after the seconds in Retry-After. In a coroutine: `await asyncio.to_thread(client.sentences, ...)`.
+answer, UnreachableError; pydantic's ValidationError for options that no service takes. If it is overloaded
+(429 or 503), the request is repeated up to `retries` times, each time after the seconds in Retry-After. In a
+coroutine: `await asyncio.to_thread(client.sentences, ...)`.
 """
 
 import time
@@ -17,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from index.answers.answer import LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import Include, SentenceRequest, WordRequest
-from index.errors import PassepartoutError
+from index.errors import PassepartoutError, UsageError
 from service.schemas.problems import Problem
 from service.schemas.responses import Readiness
 
@@ -141,13 +142,13 @@ class Client:
 
 
 def _base(url: str) -> httpx2.URL:
-    """Parse the address; UnreachableError if it is invalid."""
+    """Parse the address; UsageError if it is invalid."""
     try:
         base = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise UnreachableError(f"{url!r} is not an address ({error}): give one as http://host:8000") from None
+        raise UsageError(f"{url!r} is not an address ({error}): give one as http://host:8000") from None
     if base.scheme not in ("http", "https") or not base.host:
-        raise UnreachableError(f"{url!r} is not an address: give one as http://host:8000")
+        raise UsageError(f"{url!r} is not an address: give one as http://host:8000")
     return base
 
 

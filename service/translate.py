@@ -11,6 +11,7 @@ import click
 
 from index.confidence import MIN_CONFIDENCE
 from index.errors import UsageError
+from service.limits import MAX_K
 
 if TYPE_CHECKING:
     from index.answers.answer import Answer, SentenceResponse, WordResponse
@@ -33,7 +34,7 @@ KEY_VARIABLE = "PASSEPARTOUT_KEY"
 @click.option(
     "-k",
     "count",
-    type=click.IntRange(1, 100),
+    type=click.IntRange(1, MAX_K),
     default=1,
     show_default=True,
     help="Answers per text and language.",

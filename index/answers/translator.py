@@ -40,6 +40,7 @@ from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
+from index.text.contrasts import contrasts
 from index.text.contrasts.contrast import ADDED, Contrast
 from index.text.courtesies import without_courtesies
 from index.text.fasttext_model import fasttext_chances
@@ -524,6 +525,16 @@ class Translator:
         else:
             table = word_candidates(folded, rows, asked, index, max(counts))
             table.columns["confidence"] = self.confidence.of_words(table.columns)
+        chances = table["confidence"]
+        found = {
+            place: contrasts(
+                folded[table["question"][place]], source, index.text(row), target, meanings=asked.meanings
+            )
+            for place, row in enumerate(table["row"].tolist())
+            if chances[place] >= MIN_CONFIDENCE
+        }
+        opposites = {place: said for place, said in found.items() if said}
+        limited_by(chances, opposites, self.confidence.opposite)
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"

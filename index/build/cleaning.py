@@ -1,6 +1,7 @@
 """Cleaning of a corpus: normalises sentences, drops those that no rule keeps, and counts what was dropped."""
 
 import csv
+import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
 
 Reason = str  # a rule, or empty, or deleted
+LONGEST_RECORDED = 1000  # characters of a dropped text
 FOREIGN_ROW = -1  # the row noted for texts in another language
 
 
@@ -21,6 +23,11 @@ def with_context(text: str, metadata: Mapping[str, Any]) -> str:
     """The text that others are compared with: the same one in another context is another string."""
     context = metadata.get(CONTEXT)
     return f"{text}\0{context}" if context and isinstance(context, str) else text
+
+
+def compared(text: str, metadata: str) -> str:
+    """A text that is stored, with its context."""
+    return with_context(text, json.loads(metadata)) if f'"{CONTEXT}"' in metadata else text
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,8 @@ class Cleaner:
         self.done.dropped[reason] += 1
         if reason != "empty":
             first = "" if row is None else str(row)
-            self._record.writerow([reason, file, str(sentence.line), sentence.id, first, text])
+            begin = text[:LONGEST_RECORDED]
+            self._record.writerow([reason, file, str(sentence.line), sentence.id, first, begin])
 
     def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
         """The reason why a sentence is dropped regardless of earlier ones; None if there is none."""

@@ -77,10 +77,10 @@ class PreviousVersion:
         """The rows of the given ids, ascending."""
         return integers(pc.indices_nonzero(pc.is_in(self._table.column("id"), value_set=array(sorted(ids)))))
 
-    def texts(self, rows: Numbers) -> list[str]:
-        """The texts of some rows."""
-        texts: list[str] = self._table.column("text").take(array(rows)).to_pylist()
-        return texts
+    def texts(self, rows: Numbers) -> list[tuple[str, str]]:
+        """The texts of some rows, each with its metadata."""
+        columns = (self._table.column(name).take(array(rows)).to_pylist() for name in ("text", "metadata"))
+        return list(zip(*columns, strict=True))
 
     def renumbered(self, rows: Numbers) -> Numbers:
         """The numbers in the new version of rows that are not deleted."""

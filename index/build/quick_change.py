@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WORD_COLUMNS
 from index.build.build_index import Plan, made_before
-from index.build.cleaning import Cleaner
+from index.build.cleaning import Cleaner, compared
 from index.build.corpus import Ids, metadata_of
 from index.build.encoding import Worker
 from index.build.job import save_array
@@ -178,7 +179,7 @@ class _Change:
             cleaner.done.kept = base.left
             near = np.unique(base.vectors.search(vectors, NEAR_SOUGHT)[1]) if texts else np.zeros(0, np.int64)
             rows = np.setdiff1d(near, base.deleted)
-            known = base.texts(rows)
+            known = list(starmap(compared, base.texts(rows)))
             cleaner.know(list(zip(known, base.renumbered(rows).tolist(), strict=True)))
             yield cleaner
 

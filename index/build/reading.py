@@ -4,7 +4,6 @@ While processes encode the next shards, this one cleans, gives each sentence its
 LANG.groups.arrow, LANG.dropped.tsv and LANG.vectors.
 """
 
-import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,14 +12,14 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from index.build.cleaning import Batch, Cleaned, Cleaner, with_context
+from index.build.cleaning import Batch, Cleaned, Cleaner, compared
 from index.build.corpus import Corpus, Ids, metadata_of
 from index.build.encoding import Pool, Shard, Shards
 from index.build.job import Job
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
-from index.formats.sentence import CONTEXT, Sentence
+from index.formats.sentence import Sentence
 from index.languages import language
 from index.progress import Progress
 from index.storage.groups import write_groups
@@ -186,7 +185,7 @@ class SentenceWriter:
 
     def _retain(self, previous: PreviousVersion, kept: KeptRows, shard: Shard, more: bool) -> None:
         self.ids.reserve(kept.ids)
-        self.cleaner.keep(list(map(_with_context, kept.texts, kept.metadata)), more=more)
+        self.cleaner.keep(list(map(compared, kept.texts, kept.metadata)), more=more)
         self._write(kept.ids, kept.texts, kept.metadata)
         vectors = previous.vectors.reconstruct(kept.old)
         vectors[kept.changed] = shard.result().vectors
@@ -218,7 +217,3 @@ class SentenceWriter:
         counts = ", ".join(f"{count} {reason}" for reason, count in done.dropped.items())
         told = f" that is kept ({counts}): see --keep" if counts else ": give a file with one sentence a line"
         return f"{files}: no sentence of {self.code} in it{told}"
-
-
-def _with_context(text: str, metadata: str) -> str:
-    return with_context(text, json.loads(metadata)) if f'"{CONTEXT}"' in metadata else text

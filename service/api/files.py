@@ -94,6 +94,8 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
         if not isinstance(file, UploadFile) or not file.filename:
             raise invalid("file", "file is missing: send a file with its name")
         name, content = file.filename, await file.read()
+    if (fuzzy := fields.get("fuzzy", "false")) not in ("true", "false"):
+        raise invalid("fuzzy", f"fuzzy is {fuzzy[:20]!r}: give true or false")
     source, target = _languages(fields, engine)
     try:
         summary, filled = await _filled(name, content, source, target, fields.get("fuzzy"), engine, settings)

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from index.answers.answer import Answers, likely
 from index.answers.request import Choices, Query
 from index.answers.respond import check_answers, clean_texts, field_names
+from index.languages import has_spaces
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.segments import Segment, filled, segments, sentence_of, without_markup
@@ -182,7 +183,8 @@ async def _answers(
     ]
     for number, row in zip(words, await engine.answers(queries) if queries else [], strict=True):
         known = likely(row, settings.min_confidence)
-        if known and (known[0].in_vocabulary or not found[number]):  # a sentence may have no spaces
+        # A word that nobody has read is spelled like another; a sentence may have no spaces.
+        if known and (known[0].in_vocabulary or not has_spaces(texts[number].source)):
             found[number] = known
     return found
 

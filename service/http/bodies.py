@@ -82,12 +82,12 @@ async def multipart_form(request: Request, *, max_files: int, max_fields: int) -
     All that costs much is refused before the form is parsed: other charsets, many parts, long heads.
     """
     _check_form_header(request)
-    boundary = BOUNDARY.search(request.headers.get("content-type", ""))
-    heads = _part_heads(await request.body(), boundary[1].encode() if boundary else b"")
+    boundaries = BOUNDARY.findall(request.headers.get("content-type", ""))
+    heads = _part_heads(await request.body(), boundaries[0].encode() if boundaries else b"")
     detail = f"body is not a form of at most {max_fields} fields and {max_files} files: see /openapi.json"
     problem = ProblemError(ProblemType.BAD_REQUEST, detail)
     too_long = max(heads, default=0) > MAX_HEAD_BYTES or sum(heads) > MAX_HEADS_BYTES
-    if too_long or len(heads) > max_fields + max_files:
+    if too_long or len(heads) > max_fields + max_files or len(boundaries) > 1:
         raise problem
     try:
         form = await request.form(max_files=max_files, max_fields=max_fields)

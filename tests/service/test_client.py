@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from index.answers.translator import Translator
-from index.errors import PassepartoutError
+from index.errors import PassepartoutError, UsageError
 from service.client import Client, RefusedError, UnreachableError
 from tests.service.http.test_access import ENTRIES, KEY
 from tests.service.server import serving
@@ -75,9 +75,15 @@ def test_an_overloaded_service_is_asked_again() -> None:
     assert caught.value.exit_code == 1
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "localhost", "ftp://x", "http://", "http://[", ""])
+@pytest.mark.parametrize("url", ["localhost", "ftp://x", "http://", ""])
+def test_what_is_no_address_is_reported(url: str) -> None:
+    with pytest.raises(UsageError, match="is not an address"):
+        Client(url)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://["])
 def test_an_unreachable_service_is_reported(url: str) -> None:
-    with pytest.raises(UnreachableError, match=r"address|running"), Client(url) as client:
+    with pytest.raises(UnreachableError, match="running"), Client(url) as client:
         client.languages()
 
 

@@ -193,3 +193,9 @@ def test_an_answer_says_in_the_askers_language_what_it_says(translators: Sequenc
     for phrase in PHRASES:
         ((first,),) = translators[1].sentences([phrase], "en", "de")
         assert first.gloss == said[first.text]
+
+
+def test_a_word_never_becomes_its_opposite(translators: Sequence[Translator]) -> None:
+    for translator in translators:
+        (answers,) = translator.words(["positive"], "en", "de", 9)
+        assert [answer.match for answer in answers if answer.text == "negativ"] == ["near"]

@@ -37,7 +37,7 @@ from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, 
 from index.formats.registry import Source
 from index.storage.files import describe
 from index.storage.index_manifest import Segment
-from index.storage.options import Options
+from index.storage.options import Cleaning, Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from passepartout import run
@@ -45,7 +45,7 @@ from tests.bundles import make_corpus, sentences
 from tests.conftest import Fails
 from tests.damage import flip_middle, longest_file
 from tests.dying import never, run_apart
-from tests.files import jsonl, texts
+from tests.files import jsonl, texts, write_lines
 
 ENGLISH, GERMAN = sentences("en"), sentences("de")
 Capture = pytest.CaptureFixture[str]
@@ -313,6 +313,26 @@ def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_pat
     assert open_version(index)[1].languages["en"].segment is None
     assert run(["index", "merge", str(index)]) == 2
     assert texts(index)["de:x"] == rows[0]["de"]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_same_text_in_another_context_is_another_string(
+    index: Path, tmp_path: Path, quick: bool
+) -> None:
+    open_it = {"en": "Open the chosen file now.", "context": "menu"}
+    kept = []
+    for name, row in (("1", open_it), ("2", open_it), ("3", {**open_it, "context": "title"})):
+        file = jsonl(tmp_path / f"{name}.jsonl", [row])
+        kept.append(change_index(index, add=[Source(file)], quick=quick).languages["en"].sentences)
+    assert kept == [31, 31, 32]
+
+
+def test_a_text_too_long_to_keep_is_recorded_in_part(bundle: Bundle, tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "en.txt", ["x" * 200_000, "A dog."])
+    build_index(bundle, {"en": lines}, tmp_path / "index", cleaning=Cleaning(("language",)))
+    more = jsonl(tmp_path / "more.jsonl", [{"en": "A cat."}])
+    made = change_index(tmp_path / "index", add=[Source(more)], quick=True)
+    assert (made.languages["en"].sentences, made.languages["en"].dropped) == (2, {"long": 1})
 
 
 def test_changes_of_many_are_merged(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

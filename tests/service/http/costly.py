@@ -97,6 +97,12 @@ def costly_requests() -> Iterator[Costly]:
     semicolons = b'--b\r\nContent-Disposition: form-data; name="a"' + b";" * 4000 + b"\r\n\r\nx\r\n"
     for path in (TRANSLATE, FILE):
         yield Costly(f"{path}, heads of semicolons", path, filled(b"", semicolons, END, joint=b""), MULTIPART)
+        yield Costly(
+            f"{path}, two boundaries",
+            path,
+            filled(b"", semicolons, END, joint=b""),
+            MULTIPART.replace("; ", "; boundary=zz; "),
+        )
         few = filled(b"", semicolons[:900] + b"\r\n\r\nx\r\n", END, 14_000, joint=b"")
         yield Costly(f"{path}, few heads of semicolons", path, few, MULTIPART)
     yield Costly("many parts", TRANSLATE, filled(b"", PART + b"a\r\n", END, joint=b""), MULTIPART)
