@@ -316,9 +316,7 @@ def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_pat
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_the_same_text_in_another_context_is_another_string(
-    index: Path, tmp_path: Path, quick: bool
-) -> None:
+def test_the_same_text_in_another_context_is_another_string(index: Path, tmp_path: Path, quick: bool) -> None:
     open_it = {"en": "Open the chosen file now.", "context": "menu"}
     kept = []
     for name, row in (("1", open_it), ("2", open_it), ("3", {**open_it, "context": "title"})):
