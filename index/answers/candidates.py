@@ -4,7 +4,7 @@ The nearest vectors are ranked by CSLS, which corrects cosines for hubs (vectors
 best few of each question become rows of the table, question by question. Later stages add columns by name.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,36 +75,27 @@ def ranked(cosines: Vectors, rows: Rows, means: NDArray[np.float32], most: int) 
     return Candidates(len(cosines), columns, question_means)
 
 
-def merged(
+def with_rows(
     table: Candidates,
-    questions: Rows,
-    rows: Rows,
+    added: Mapping[str, NDArray[Any]],
     queries: Vectors,
     vectors: VectorIndex,
     means: NDArray[np.float32],
-) -> tuple[Candidates, Rows]:
-    """Add given rows of the index as candidates for questions (m,), unless they are candidates already.
+) -> Candidates:
+    """The candidates and others, by `question` and `row`, with values of all columns that are not of scores.
 
-    `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). Returns the table, in which a
-    question's candidates are again ordered by score, and the place of each of the m in it.
+    `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). A question's candidates are
+    again ordered by score.
     """
+    questions, rows = added["question"], added["row"]
     cosines = np.einsum("md,md->m", vectors.reconstruct(rows), queries[questions])
-    added = {
-        "question": questions,
-        "row": rows,
-        "cosine": cosines,
-        "score": csls_scores(cosines, table.question_means[questions], means[rows]),
-    }
-    size = 1 + max(int(table["row"].max(initial=0)), int(rows.max(initial=0)))
-    keys = np.concatenate([table["question"] * size + table["row"], questions * size + rows])
-    distinct, first, places = np.unique(keys, return_index=True, return_inverse=True)
-    columns = {name: np.concatenate([table[name], values])[first] for name, values in added.items()}
+    scores = csls_scores(cosines, table.question_means[questions], means[rows])
+    values = {**added, "cosine": cosines, "score": scores}
+    columns = {name: np.concatenate([table[name], values[name]]) for name in values}
     order = np.lexsort((-columns["score"], columns["question"]))
     columns = {name: values[order] for name, values in columns.items()}
     columns["gap"] = gaps(columns["question"], columns["score"])
-    place_of = np.empty(len(distinct), np.int64)
-    place_of[order] = np.arange(len(order))
-    return Candidates(table.count, columns, table.question_means), place_of[places[len(table) :]]
+    return Candidates(table.count, columns, table.question_means)
 
 
 def gaps(questions: Rows, scores: Vectors) -> Vectors:

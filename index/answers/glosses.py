@@ -13,14 +13,7 @@ class Glosses:
 
     def __init__(self, index: SentenceIndex, source: SentenceIndex | None) -> None:
         self._index, self._source = index, None if source is index else source
-        self._aligned, self._nearest = dict[int, str | None](), dict[int, str]()
-
-    def aligned(self, row: int) -> str | None:
-        """What the corpus has as the translation of a sentence, if it has one."""
-        if self._source is not None and row not in self._aligned:
-            rows = self._index.translations(row, self._source)
-            self._aligned[row] = self._source.text(rows[0]) if rows else None
-        return self._aligned.get(row)
+        self._nearest = dict[int, str]()
 
     def nearest(self, rows: Sequence[int]) -> list[str]:
         """The nearest sentence of each of some rows, found in one search; [] if nothing can be said."""

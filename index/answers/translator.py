@@ -14,8 +14,8 @@ from index.answers.candidates import (
     SUPPORTED_CONSIDERED,
     Candidates,
     limited,
-    merged,
     ranked,
+    with_rows,
 )
 from index.answers.corpus_words import CorpusWords
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
@@ -364,8 +364,8 @@ class Translator:
     ) -> dict[int, Sequence[Contrast]]:
         """What candidates that are at least near say otherwise than their questions, by place, if anything.
 
-        Where the corpus says in the language of the question what a candidate says, that is compared; else
-        what it says itself, and the sentence of that language that it suits better, if there is one.
+        Where the corpus says in the language of the question what a candidate says, that was compared; else
+        what it says itself is, and the sentence of that language that it suits better, if there is one.
         """
         contrasts: dict[int, Sequence[Contrast]] = {}
         questions, rows = table["question"].tolist(), table["row"].tolist()
@@ -376,8 +376,6 @@ class Translator:
             question, row = questions[place], rows[place]
             if memory := recalled.get((question, row)):
                 contrasts[place] = memory.contrasts
-            elif (gloss := glosses.aligned(row)) is not None:
-                contrasts[place] = contrasting(asked, question, gloss, asked.language, words)
             elif differences[place] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
@@ -423,15 +421,13 @@ class Translator:
         self, table: Candidates, recalled: Recalled, asked: Asked, index: SentenceIndex
     ) -> Candidates:
         """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
+        table.columns["similarity"] = np.zeros(len(table))
         if not recalled:
-            table.columns["similarity"] = np.zeros(len(table))
             return table
         questions, rows = np.array(list(recalled), np.int64).T
-        means = index.means_from(asked.language)
-        table, places = merged(table, questions, rows, asked.vectors, index.vectors, means)
-        table.columns["similarity"] = np.zeros(len(table))
-        table["similarity"][places] = [memory.strength for memory in recalled.values()]
-        return table
+        strengths = np.array([memory.strength for memory in recalled.values()])
+        added = {"question": questions, "row": rows, "similarity": strengths}
+        return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
 
     def _answers(
         self,
@@ -496,17 +492,16 @@ class Translator:
     def _glosses(
         self, table: Candidates, index: SentenceIndex, glosses: Glosses, source: str
     ) -> list[str | None]:
-        """What answers say in the language `source`: by the corpus, else a sentence that likely says it.
+        """The sentences in `source` that likely say what answers say, of those that may be shown.
 
-        The latter only for those that may be shown, since it is searched for.
+        What the corpus has for them is known.
         """
-        rows = table["row"].tolist()
-        found = [glosses.aligned(row) for row in rows]
+        rows, found = table["row"].tolist(), list[str | None]([None] * len(table))
         plain = self.confidence.sentence[-1]
         if plain.weights.keys() == {"score"}:
             likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
-            shown = np.flatnonzero(likely & (table["confidence"] >= self.confidence.near)).tolist()
-            places = [place for place in shown if found[place] is None]
+            shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
+            places = np.flatnonzero(likely & shown).tolist()
             for place, text in zip(places, glosses.nearest([rows[place] for place in places]), strict=False):
                 found[place] = text
         return found

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.answers.candidates import Candidates, joined, limited, merged, ranked
+from index.answers.candidates import Candidates, joined, limited, ranked, with_rows
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import csls, neighbourhood_means
@@ -94,21 +94,22 @@ def test_what_is_left_out_is_no_candidate() -> None:
     assert found.by_question() == [[0, 1], []]
 
 
-def test_merged_rows_are_candidates_once_and_in_order(folder: Path) -> None:
+def test_added_rows_are_candidates_in_order(folder: Path) -> None:
     random = np.random.default_rng(6)
     rows, queries, means = unit_rows(random, 60), unit_rows(random, 2), np.zeros(60, np.float32)
     index = opened(folder, rows)
     table = rank(index, means, queries, 3)
-    known, far = int(table["row"][0]), int(np.argmin(queries[1] @ rows.T))
-    questions, wanted = np.array([0, 1]), np.array([known, far])
-    found, places = merged(table, questions, wanted, queries, index, means)
+    table.columns["own"] = np.zeros(len(table))
+    far = int(np.argmin(queries[1] @ rows.T))
+    added = {"question": np.array([1]), "row": np.array([far]), "own": np.array([0.5])}
+    found = with_rows(table, added, queries, index, means)
+    (place,) = np.flatnonzero(found["own"]).tolist()
     assert len(found) == len(table) + 1
-    assert found["row"][places].tolist() == [known, far]
-    assert found["question"][places].tolist() == [0, 1]
-    assert found["cosine"][places[1]] == pytest.approx(float(queries[1] @ rows[far]), abs=1e-5)
+    assert (found["question"][place], found["row"][place]) == (1, far)
+    assert found["cosine"][place] == pytest.approx(float(queries[1] @ rows[far]), abs=1e-5)
     for of_question in found.by_question():
         assert (np.diff(found["score"][of_question]) <= 0).all()
-    assert found["gap"][places[1]] < 0
+    assert found["gap"][place] < 0
 
 
 def test_limits_and_joining() -> None:
