@@ -47,7 +47,7 @@ KEY_VARIABLE = "PASSEPARTOUT_KEY"
     show_default=True,
     help="Hide answers with a lower confidence.",
 )
-@click.option("--near", is_flag=True, help="Show also sentences of the same scene with other details.")
+@click.option("--near", is_flag=True, help="Show also what is nearest, with other details.")
 @click.option(
     "--index", "folder", type=click.Path(path_type=Path), help="The index to search.  [default: var/index]"
 )

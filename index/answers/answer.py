@@ -68,7 +68,7 @@ class Answer(Frozen):
         "the corpus has it as the translation of a similar text. `paraphrase`: the corpus has it as the "
         "translation of `original`, which likely means the same, or it likely means the same itself, in the "
         "language of the text. `translation`: by the encoder, and more likely right than not. `near`: less "
-        "likely, or it says something else than the text: at best the same scene with other details."
+        "likely, or it says something else than the text: what is nearest, as its `gloss` says."
     )
     similarity: float | None = Field(
         default=None,

@@ -29,7 +29,7 @@ from index.text.placeables import Placeable, placeables, skeleton
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
 THE_VERY_TEXT = 0.9  # similarity from which a text is taken as the same
-LEAST_CHANCE = 0.05  # of a sentence that may mean the same: of text of other kinds, one in twelve has one
+LEAST_CHANCE = 0.03  # of a sentence that may mean the same: the asker reads it
 # The odds that a sentence means the same, times this if nothing in it says otherwise (docs/research.md).
 UNOPPOSED_ODDS = 8.0
 MAX_INEXACT = 0.99  # similarity of texts that are not identical

@@ -89,8 +89,9 @@ class Choices(RequestModel):
         Field(
             max_length=len(get_args(Include)),
             fail_fast=True,
-            description="What else to return. `near`: sentences below `min_confidence` that show the same "
-            "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji.",
+            description="What else to return. `near`: what is nearest among the sentences below "
+            "`min_confidence`, with other details. `pictograms`: the pictograms nearest to texts and "
+            "answers, as emoji.",
         ),
     ] = Field(default=[])
 

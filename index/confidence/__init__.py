@@ -21,7 +21,7 @@ from index.frozen import Frozen
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "paraphrase": of a
 # sentence of the same language that likely means the same; "translation": found across languages, and more
-# likely right than not; "near": less likely, or it says something else, at best the same scene in other
+# likely right than not; "near": less likely, or it says something else, at best the same with other
 # details.
 MatchKind = Literal["exact", "memory", "paraphrase", "translation", "near"]
 # The least confidence of a translation, in every protocol, page and command: more likely than not.

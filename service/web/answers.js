@@ -7,7 +7,7 @@ const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"],
 
 // What stands above answers that are near: below others, where they are shown on request, and alone.
 const NEAR = {
-  sentence: ["The same scene with other details", "No translation here. These show the same scene with other details:"],
+  sentence: ["Nearest, with other details", "Nothing here surely says this. What is nearest, with other details:"],
   word: ["Less likely words", "No likely translation here. Less likely words:"],
 };
 
@@ -45,7 +45,8 @@ function answerItem(code, answer) {
     element("p", { class: "answer-text", lang: code, dir: "auto" }, ...marked(answer.text, answer.differs?.answer)),
     element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
       element("span", { class: "actions" }, copyButton(answer.text))));
-  if (answer.gloss && !answer.original) item.append(element("p", { class: "gloss" }, `Says: ${answer.gloss}`));
+  const near = answer.match === "near";
+  if (answer.gloss && (near || !answer.original)) item.append(element("p", { class: "gloss" }, `Says: ${answer.gloss}`));
   const missing = answer.differs?.question ?? [];
   if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
   if (answer.penalties?.length) item.append(element("p", { class: "missing" }, `Differs in ${answer.penalties.join(", ")}.`));
@@ -61,7 +62,7 @@ function answerItem(code, answer) {
 function origin({ id, match, original, metadata: { file } }) {
   const place = element("details", { class: "place" }, element("summary", {}, "Where it stands"),
     element("span", {}, file ? `${file} · ${id}` : id));
-  if (!original) return [place];
+  if (!original || match === "near") return [place]; // its gloss says that
   const alike = match === "exact" ? ", this very text" : "";
   return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”${alike}.`), place];
 }

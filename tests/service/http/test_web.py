@@ -179,7 +179,7 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
     expect(below.locator(".percent")).to_have_count(0)
     expect(below.locator("mark")).to_have_count(1)
     expect(below.locator(".missing")).to_have_text("Not in it: beach")
-    expect(german.locator(".below")).to_contain_text("The same scene with other details")
+    expect(german.locator(".below")).to_contain_text("Nearest, with other details")
     assert evil in answers(page, "de")
     assert page.locator(".answer-text :not(mark)").count() == 0
     assert page.title() == "Passepartout"
