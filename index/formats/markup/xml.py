@@ -135,7 +135,7 @@ def document(
     Raises CorpusError as `records` does.
     """
     text, charset = decoded(label, content, _charset(_Walk(label, root, tags), content[:READ_BYTES]))
-    found = _Walk(label, root, tags, text).feed(text, final=True)
+    found = _Walk(label, root, tags).feed(text, final=True)
     return text, charset, [record for record in found if isinstance(record, Element)]
 
 
@@ -147,11 +147,11 @@ def root_of(block: bytes) -> str:
 
 
 class _Walk:
-    """Feeds a parser, and keeps the records it finds; with the whole `text`, their places too."""
+    """Feeds a parser, and keeps the records it finds; of a text that is fed at once, their places too."""
 
-    def __init__(self, label: str, root: str, tags: Collection[str], text: str | None = None) -> None:
+    def __init__(self, label: str, root: str, tags: Collection[str]) -> None:
         self._label, self._root, self._tags = label, root, tags
-        self._places = None if text is None else _Places(text)
+        self._places: _Places | None = None
         self._element: Element | None = None
         self._record: Element | None = None
         self._bad: str | None = None  # why the record is malformed
@@ -184,6 +184,8 @@ class _Walk:
         allowed = _NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
         self._invalid = self._invalid or (allowed is not text and allowed != text)
         data = allowed.encode("utf-8", "surrogatepass")
+        if final and self._fed == 0:
+            self._places = _Places(allowed, data)
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
@@ -261,9 +263,9 @@ class _Walk:
 class _Places:
     """Notes where elements stand in the text, of which expat counts the bytes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, data: bytes) -> None:
         self._text = text
-        self._bytes = None if text.isascii() else text.encode("utf-8", "surrogatepass")
+        self._bytes = None if text.isascii() else data
         self._byte = self._character = 0
 
     def start(self, element: Element, byte: int) -> None:
@@ -312,7 +314,8 @@ def _with_attribute(tag: str, name: str, value: str) -> str:
 
 def indentation(text: str, element: Element) -> str:
     """The white space before an element."""
-    return text[len(text[: element.begin].rstrip()) : element.begin]
+    before = text[text.rfind(">", 0, element.begin) + 1 : element.begin]
+    return before[len(before.rstrip()) :]
 
 
 def escaped(text: str, charset: Charset) -> str:

@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import example, given
@@ -218,6 +219,14 @@ def test_filling_changes_only_what_is_filled(name: str) -> None:
             others = [other for place, other in enumerate(texts) if place != number]
             # The two forms of a plural are one entry.
             assert [other for other in again if other != TRANSLATION] in (others, others[:-1])
+
+
+@given(st.text("\uffff\ufffeé€😀a<>&", max_size=5), st.sampled_from(["", "<?xml version='1.0' é?>"]))
+def test_what_stands_beside_characters_that_xml_does_not_allow_is_filled(text: str, head: str) -> None:
+    rows = head + "<root><data><value>{}</value></data><data><value>{}</value></data></root>"
+    document = open_document(rows.format(escape(text), "Open").encode(), "x.resx", "de")
+    assert document.fill(document.units[-1], Filling(TRANSLATION))
+    assert document.content().decode() == rows.format(escape(text), TRANSLATION)
 
 
 KEYED = ("x.json", "x.yml", "x.xml", "x.stringsdict", "x.resx", "x.strings", "x.properties", "x.srt")
