@@ -8,10 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from index.errors import CorpusError
+from index.formats.document import Filling
 from index.formats.markup import tmx
-from index.formats.registry import Source, read
+from index.formats.registry import Source, open_document, read
 from index.formats.sentence import Sentence
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>
@@ -34,6 +37,8 @@ XLIFF_1 = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
 <trans-unit id="shut"><source>Close</source><target state="needs-translation">Close</target></trans-unit>
 <trans-unit id="bare"><source>Help</source></trans-unit>
 </group></body></file></xliff>"""
+SEGMENTS = """<xliff version="1.2"><file source-language="en" target-language="de"><trans-unit id="a">
+<source>Text</source><seg-source>{}</seg-source><target> {} </target></trans-unit></file></xliff>"""
 XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="pt">
 <file id="f" original="a.txt"><unit id="u"><notes><note>Title</note></notes>
 <segment id="1" state="final"><source>A <pc id="1">dog</pc>.</source>
@@ -110,6 +115,25 @@ def test_xliff_2(tmp_path: Path) -> None:
     assert two.metadata == {"note": "Title", "original": "a.txt", "state": "final", "codes": "Um <ph3/>cão."}
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
+
+
+def segment(number: int, text: str) -> str:
+    return f'<mrk mtype="seg" mid="{number}">{text}</mrk>' if text else f'<mrk mtype="seg" mid="{number}"/>'
+
+
+@given(st.lists(st.sampled_from(["kept", "exact", "fuzzy"]), min_size=1, max_size=3), st.booleans())
+def test_segments_are_filled_each_and_confirmed_together(
+    tmp_path_factory: pytest.TempPathFactory, kinds: list[str], marked: bool
+) -> None:
+    source = " ".join(segment(number, "Text") for number, _ in enumerate(kinds))
+    rows = [(number, kind == "kept") for number, kind in enumerate(kinds)]
+    target = " ".join(segment(number, kept * "kept") for number, kept in rows if kept or marked)
+    document = open_document(SEGMENTS.format(source, target).encode(), "x.xlf", "de")
+    assert document.kept == kinds.count("kept")
+    for unit, kind in zip(document.units, (kind for kind in kinds if kind != "kept"), strict=True):
+        assert document.fill(unit, Filling(kind, kind == "fuzzy"))
+    german = found(tmp_path_factory.getbasetemp() / "x.xlf", document.content())[1::2]
+    assert [(s.text, s.confirmed) for s in german] == [(kind, "fuzzy" not in kinds) for kind in kinds]
 
 
 @pytest.mark.parametrize(
