@@ -26,7 +26,7 @@ CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
 STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 NO_CHANGES: Mapping[str, str] = {}  # of attributes
 _INVALID = "\x7f"  # stands for a character that XML does not allow, at the same places
-_NOT_ALLOWED = re.compile(
+NOT_ALLOWED = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]));"
 )
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
@@ -181,7 +181,7 @@ class _Walk:
         text, self._rest = (text, "") if cut < 0 else (text[:cut], text[cut:])
         if self._fed == 0 and (declared := _DECLARATION.match(text)):
             text = re.sub("[^\n]", " ", declared[0]) + text[declared.end() :]
-        allowed = _NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
+        allowed = NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
         self._invalid = self._invalid or (allowed is not text and allowed != text)
         data = allowed.encode("utf-8", "surrogatepass")
         if final and self._fed == 0:

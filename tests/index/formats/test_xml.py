@@ -76,17 +76,17 @@ def test_the_encoding_is_that_of_the_file(tmp_path: Path, encoding: str) -> None
 def test_tmx_is_written_as_it_is_read(tmp_path: Path) -> None:
     units = [
         [
-            Sentence("u1", "A <dog> & \x07more.", "en", 0, {"n": [1], "domain": "pets"}),
-            Sentence("7", "Ein Hund.", "de", 0, {}),
+            Sentence("u1", "A <dog> & \x07more.", "en", 0, {"n": [1], "target_text": " A  \u200f\x07"}),
+            Sentence("7  a", "Ein Hund.", "de", 0, {}),
         ],
         [Sentence("8", "Só.", "pt", 0, {})],
     ]
     out = io.StringIO()
     tmx.write(out, units, "en")
     one, two, three = found(tmp_path / "m.tmx", out.getvalue().encode())
-    assert (one.id, one.text, one.metadata) == ("u1", "A <dog> & more.", {"n": [1], "domain": "pets"})
+    assert (one.id, one.text, one.metadata) == ("u1", "A <dog> & more.", units[0][0].metadata)
     assert [(s.id, s.language, s.text) for s in (two, three)] == [
-        ("7", "de", "Ein Hund."),
+        ("7  a", "de", "Ein Hund."),
         ("8", "pt", "Só."),
     ]
     assert one.group == two.group != three.group
@@ -115,6 +115,16 @@ def test_xliff_2(tmp_path: Path) -> None:
     assert two.metadata == {"note": "Title", "original": "a.txt", "state": "final", "codes": "Um <ph3/>cão."}
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
+
+
+@pytest.mark.parametrize("empty", ["<seg/>", "<seg></seg>", "<seg> </seg>"])
+def test_an_empty_variant_keeps_all_but_its_segment(empty: str) -> None:
+    content = TMX.replace("<seg>Ein <!-- so -->schwarzer Hund &amp; Freund.</seg>", f"<note>so</note>{empty}")
+    content = content.replace('xml:lang="de"', 'xml:lang="de-AT" creationid="BEN"')
+    document = open_document(content.encode(), "x.tmx", "de")
+    assert document.fill(document.units[0], Filling("Hund", fuzzy=True))
+    filled = '<prop type="x-fuzzy">yes</prop><seg>Hund</seg>'
+    assert document.content().decode() == content.replace(empty, filled)
 
 
 def segment(number: int, text: str) -> str:
