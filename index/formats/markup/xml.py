@@ -68,13 +68,13 @@ class Element:
         """The first child element of a name."""
         return next(self.elements(name), None)
 
-    def within(self, name: str) -> Iterator["Element"]:
-        """The elements of a name at any depth, in order."""
+    def within(self, name: str, outside: str = "") -> Iterator["Element"]:
+        """The elements of a name at any depth, in order, but not those within elements named `outside`."""
         for child in self.children:
-            if isinstance(child, Element):
+            if isinstance(child, Element) and child.name != outside:
                 if child.name == name:
                     yield child
-                yield from child.within(name)
+                yield from child.within(name, outside)
 
     def ancestors(self) -> Iterator["Element"]:
         """The elements around this one, the nearest first; they have no children."""

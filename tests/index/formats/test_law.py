@@ -152,7 +152,12 @@ def packed(name: str, part: str) -> bytes:
     return file.getvalue()
 
 
-OFFICE = {"x.docx": packed("word/document.xml", WORD), "x.xlsx": packed("xl/sharedStrings.xml", SHEET)}
+INLINE = SHEET.replace("sst", "worksheet").replace("si>", "is>")
+OFFICE = {
+    "x.docx": packed("word/document.xml", WORD),
+    "x.xlsx": packed("xl/sharedStrings.xml", SHEET),
+    "inline.xlsx": packed("xl/worksheets/sheet1.xml", INLINE),
+}
 SAMPLES = {
     "x.po": PO,
     "x.pot": POT,
@@ -276,7 +281,7 @@ def test_runs_that_look_different_make_a_paragraph_fuzzy() -> None:
     ("content", "said"),
     [
         (b"no archive", "cannot be unpacked"),
-        (packed("other.xml", "<a/>"), "no texts of DOCX or XLSX"),
+        (packed("other.xml", "<a/>"), "no paragraphs or shared strings"),
         (lambda: packed("word/document.xml", " " * (65 << 20)), "unpacked: divide it"),
         (packed("word/document.xml", "<document><p>"), "word/document.xml, line 1: not well-formed"),
     ],
@@ -310,16 +315,30 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     (tmp_path / "x.docx").write_bytes(OFFICE["x.docx"])
     paragraphs = [sentence.text for sentence in read(Source(tmp_path / "x.docx", "en"))]
     assert paragraphs == ["A dog runs.", "A cat."]
-    rows = """<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="str"><v>topic</v></c>
+    rows = """<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c t="str"><v>topic</v></c>
     <c r="C1" t="inlineStr"><is><t>de</t></is></c></row>
-    <row r="3"><c r="A3" t="s"><v>1</v></c><c r="B3"><v>7</v></c>
+    <row r="3"><c r="A3" t="s"><v>1</v></c><c><v>7</v></c>
     <c r="C3" t="inlineStr"><is><t>Ein Hund</t></is></c></row></sheetData></worksheet>"""
-    shared = ("xl/sharedStrings.xml", "<sst><si><t>en</t></si><si><t>A dog</t></si></sst>")
+    shared = (
+        "xl/sharedStrings.xml",
+        "<sst><si><t>en</t></si><si><t>A dog</t><rPh><t>a dog</t></rPh></si></sst>",
+    )
     (tmp_path / "x.xlsx").write_bytes(zipped(shared, ("xl/worksheets/sheet1.xml", rows)))
     one, two = read(Source(tmp_path / "x.xlsx"))
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
+
+
+def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
+    runs = "<r><tab/><t>Name:</t><tab/><t>Ann</t><cr/></r><r>{}<t>a</t><br/></r><r><t>b</t></r>"
+    part = f"<document><p>{runs.format(f'<pict><p>{runs}</p></pict>'.format(''))}</p></document>"
+    document = open_document(packed("word/document.xml", part), "x.docx", "de")
+    assert [unit.text for unit in document.units] == ["Name: Ann a b"] * 2
+    assert all(document.fill(unit, Filling(TRANSLATION)) for unit in document.units)
+    again = open_document(document.content(), "x.docx", "de")
+    assert [unit.text for unit in again.units] == [TRANSLATION] * 2
+    assert [again.text.count(mark) for mark in ("<tab/>", "<cr/>", "<br/>")] == [4, 2, 2]
 
 
 def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:
