@@ -68,8 +68,7 @@ def contradict(some: Counter[int], others: Counter[int]) -> bool:
 
 
 def _value(number: str) -> Number:
-    # Python may refuse to read more digits.
-    return int(number) if number.isdecimal() and len(number) <= 640 else number
+    return int(number) if number.isdecimal() and len(number) <= 640 else number  # Python may refuse more
 
 
 @cache

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
@@ -106,10 +106,9 @@ def _cells(row: xml.Element) -> Iterator[tuple[int, xml.Element]]:
     """The cells of a row by column: 0 for A, 26 for AA; one that names none is beside the last one."""
     place = -1
     for cell in row.elements("c"):
-        number = 0
-        for letter in re.sub("[^A-Z]", "", cell.get("r") or "")[:3]:
-            number = 26 * number + ord(letter) - ord("A") + 1
-        place = number - 1 if number else place + 1
+        letters = re.sub("[^A-Z]", "", cell.get("r") or "")[:3]
+        numbers = (ord(letter) - ord("A") + 1 for letter in letters)
+        place = reduce(lambda high, low: 26 * high + low, numbers) - 1 if letters else place + 1
         yield place, cell
 
 
@@ -208,17 +207,12 @@ def _elements(
 
 
 def _text(source: str, element: xml.Element) -> Text:
-    runs, looks, lines = [], set(), [""]
-    for holder in (element, *element.within("r", outside=element.name)):
-        for piece in holder.elements("t", "tab", "br", "cr"):
-            if piece.name != "t":
-                lines.append("")
-                continue
-            lines[-1] += piece.text
-            runs.append(piece)
-            properties = holder.first("rPr") if holder is not element else None
-            looks.add(source[properties.begin : properties.end] if properties else "")
-    return Text(" ".join(filter(None, lines)), runs, looks)
+    holders = (element, *element.within("r", outside=element.name))
+    pieces = [(piece, run) for run in holders for piece in run.elements("t", "tab", "br", "cr")]
+    runs = [(piece, run.first("rPr")) for piece, run in pieces if piece.name == "t"]
+    looks = {source[look.begin : look.end] if look else "" for _, look in runs}
+    lines = "".join(piece.text if piece.name == "t" else "\0" for piece, _ in pieces).split("\0")
+    return Text(" ".join(filter(None, lines)), [piece for piece, _ in runs], looks)
 
 
 def _adapted(differ: bool, filling: Filling) -> Filling:

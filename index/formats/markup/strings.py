@@ -1,7 +1,7 @@
 """XML with texts by key: Android's strings.xml, Apple's .stringsdict and .NET's .resx."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 
 from index.formats.document import Charset
@@ -10,9 +10,10 @@ from index.formats.markup import xml
 
 _TAG = re.compile(r"<[^<>]+>")
 _PLACEHOLDER = re.compile(r"(<xliff:g\b[^<>]*(?<!/)>)([^<>]*)</xliff:g>")
-_UNPARSED = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 # What Android shows otherwise, but for tags: what is quoted (1), white space (2).
 _ANDROID_PART = re.compile(rf'{_TAG.pattern}|\\.|"((?:{_TAG.pattern}|[^"\\]|\\.)*+)"|(\s+)', re.DOTALL)
+_NO_ESCAPES: Mapping[int, str] = {}
+_ANDROID_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 _ANDROID_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _QUANTITIES = frozenset({"zero", "one", "two", "few", "many", "other"})
 
@@ -33,17 +34,17 @@ def _string(text: str, element: xml.Element, key: str, content: str | None = Non
         yield String(key, found, element.inner, element.close)
 
 
-def _written(text: str, charset: Charset, before: str, escape: Callable[[str], str] = str) -> str:
+def _written(text: str, charset: Charset, before: str, escapes: Mapping[int, str] = _NO_ESCAPES) -> str:
     """A text as XML, CDATA if that before was; its tags are tags if that had the same, or placeholders."""
-    plain = _UNPARSED.sub("", before)
+    plain = re.sub(r"(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", before)
     if "<![CDATA[" in before and "<" not in plain:
-        return f"<![CDATA[{escape(text).replace(']]>', ']]]]><![CDATA[>')}]]>"
+        return f"<![CDATA[{text.translate(escapes).replace(']]>', ']]]]><![CDATA[>')}]]>"
     tags, others = (_TAG.findall(_PLACEHOLDER.sub("", some)) for some in (text, plain))
     marks = set(tags) if tags == others else set()
-    if "</xliff:g>" not in tags:
-        marks |= {"</xliff:g>", *(opening for opening, _ in _PLACEHOLDER.findall(plain))}
+    if tags == others or "</xliff:g>" not in tags:
+        marks |= {"</xliff:g>", *dict(_PLACEHOLDER.findall(plain))}
     parts = re.split(f"({_TAG.pattern})", text)
-    return "".join(part if part in marks else xml.escaped(escape(part), charset) for part in parts)
+    return "".join(part if part in marks else xml.escaped(part.translate(escapes), charset) for part in parts)
 
 
 def _android(label: str, content: bytes) -> Contents:
@@ -79,21 +80,16 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _android_written(text: str, charset: Charset, before: str) -> str:
-    named = {"\n": "\\n", "\t": "\\t"}
-
-    def escape(part: str) -> str:
-        return re.sub(r"[\\'\"\n\t]|^[@?]", lambda match: named.get(match[0], f"\\{match[0]}"), part)
-
-    written = _written(_with_placeholders(text, before), charset, before, escape)
-    return f'"{written}"' if re.search(r"^\s|\s\s|\s$", escape(text)) else written
+    written = _written(_with_placeholders(text, before), charset, before, _ANDROID_ESCAPES)
+    written = re.sub(r"^(<!\[CDATA\[)?(?=[@?])", r"\g<0>\\", written)
+    return f'"{written}"' if re.search(r"^\s|\s\s|\s$", text.translate(_ANDROID_ESCAPES)) else written
 
 
 def _with_placeholders(text: str, before: str) -> str:
     """A translation with the placeholders of the text before: around what they contain, or at its end."""
-    placeholders = dict(_PLACEHOLDER.findall(before))
-    text = _PLACEHOLDER.sub(lambda found: found[0] if found[1] in placeholders else found[2], text)
-    for opening, content in placeholders.items():
-        if opening not in text:
+    if sorted(_TAG.findall(text)) != sorted(_TAG.findall(before)):
+        text = re.sub(r"</?xliff:g\b[^<>]*>", "", text)
+        for opening, content in _PLACEHOLDER.findall(before):
             bare = _unescaped(unescape(content))
             parts = re.split(rf"(?<!\w){re.escape(bare)}(?!\w|</xliff:g>)", text, maxsplit=1)
             text = f"{opening}{bare}</xliff:g>".join(parts if len(parts) > 1 else [f"{text} ", ""])

@@ -102,8 +102,7 @@ def _pair(
         if not language:
             raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
         metadata = shared | own | (inline.metadata_of(element) if kind == "target" else {})
-        state = _state(pair) if kind == "target" else ""
-        confirmed = state not in UNCONFIRMED_STATES
+        confirmed = kind == "source" or _state(pair) not in UNCONFIRMED_STATES
         group = local_group(path, number)
         yield Sentence(name, element.text, language, element.line, metadata, group, confirmed, is_string=True)
 
@@ -171,36 +170,29 @@ def _add(document: Document, pair: Pair, contents: dict[str, Filling]) -> None:
 def _filled(document: Document, pair: Pair, contents: dict[str, Filling], filling: Filling) -> Iterator[Edit]:
     """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
     text, target = document.text, pair.holder.first("target")
+    source = pair.holder.first("seg-source") or pair.holder.first("source") or pair.source
     contents[pair.segment or ""] = filling
     fuzzy = any(segment.fuzzy for segment in contents.values())
     content, changes = filling.text, dict[str, str]()
     if pair.holder.name == "segment":
-        state = {"state": "initial" if fuzzy else "translated"}
-        if fuzzy:
-            state["subState"] = SUB_STATE
+        state = {"state": "initial", "subState": SUB_STATE} if fuzzy else {"state": "translated"}
         yield from xml.rewritten(text, pair.holder, None, state)
     elif not (pair.segment and target and target.text.strip() and _state(pair) in UNCONFIRMED_STATES):
-        changes = {
-            "state": "needs-review-translation" if fuzzy else "translated",
-            "state-qualifier": "fuzzy-match" if fuzzy else "exact-match",
-        }
+        stated = ("needs-review-translation", "fuzzy-match") if fuzzy else ("translated", "exact-match")
+        changes = dict(zip(("state", "state-qualifier"), stated, strict=True))
     if pair.segment is not None:
-        divided, translated = pair.holder.first("seg-source"), _marks(target)
-        assert divided is not None
-        if target is not None and _marks(divided).keys() <= translated.keys():
-            yield from xml.rewritten(text, translated[pair.segment], content)
+        if target and pair.target and _marks(source).keys() <= _marks(target).keys():
+            yield from xml.rewritten(text, pair.target, content)
             yield from xml.rewritten(text, target, None, changes)
             return
-        content = _composed(text, divided, contents)
+        content = _composed(text, source, contents)
     if target is not None:
         yield from xml.rewritten(text, target, content, changes)
         return
     prefix = text[pair.source.begin + 1 : pair.source.inner].partition(pair.source.name)[0]
-    after = pair.holder.first("seg-source") or pair.holder.first("source")
-    assert after is not None
     attributes = "".join(f' {name}="{value}"' for name, value in changes.items())
     written = f"<{prefix}target{attributes}>{content}</{prefix}target>"
-    yield Edit(after.end, after.end, xml.indentation(text, after) + written)
+    yield Edit(source.end, source.end, xml.indentation(text, source) + written)
 
 
 def _composed(text: str, divided: xml.Element, contents: dict[str, Filling]) -> str:

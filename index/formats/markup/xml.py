@@ -184,8 +184,7 @@ class _Walk:
         allowed = NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
         self._invalid = self._invalid or (allowed is not text and allowed != text)
         data = allowed.encode("utf-8", "surrogatepass")
-        if final and self._fed == 0:
-            self._places = _Places(allowed, data)
+        self._places = _Places(allowed, data) if final and self._fed == 0 else None
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:

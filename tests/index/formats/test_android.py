@@ -9,6 +9,8 @@ from index.formats.registry import open_document
 
 NAME = '<xliff:g id="name" example="A &amp; B">{name}</xliff:g>'
 PIECES = ["It\\'s", "&amp;", " x", '<a href="http://x/y">here</a>', NAME, '\\"', "\\n", "é"]
+NESTED = '<xliff:g id="nested"><b>%s</b></xliff:g>'
+ODD = ["<b>", "</b>", "</xliff:g>", '<xliff:g id="k">', "  ", "]]>"]
 IN_CDATA = ["<b>It\\'s</b>", "&amp;", " & x", '<a href=\\"http://x/y\\">here</a>', "<br/>", "\\n"]
 
 
@@ -24,6 +26,15 @@ def filled(content: str, translation: str | None = None) -> str:
 def test_a_string_filled_with_itself_comes_back_byte_for_byte(pieces: list[str], raw: list[str]) -> None:
     for content in (f"I{''.join(pieces)}", f"<![CDATA[I{''.join(raw)}]]>"):
         assert filled(content) == content
+
+
+@given(st.lists(st.sampled_from([*PIECES, NESTED])), st.lists(st.sampled_from([*PIECES, NESTED, *ODD])))
+def test_any_translation_leaves_a_string_that_can_be_filled(
+    pieces: list[str], translation: list[str]
+) -> None:
+    after = filled(f"I{''.join(pieces)}", f"T{''.join(translation)}")
+    assert filled(after) == after
+    assert NAME not in pieces or NESTED in pieces or NAME in after
 
 
 @pytest.mark.parametrize(
