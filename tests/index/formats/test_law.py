@@ -152,12 +152,9 @@ def packed(name: str, part: str) -> bytes:
     return file.getvalue()
 
 
+OFFICE = {"x.docx": packed("word/document.xml", WORD), "x.xlsx": packed("xl/sharedStrings.xml", SHEET)}
 INLINE = SHEET.replace("sst", "worksheet").replace("si>", "is>")
-OFFICE = {
-    "x.docx": packed("word/document.xml", WORD),
-    "x.xlsx": packed("xl/sharedStrings.xml", SHEET),
-    "inline.xlsx": packed("xl/worksheets/sheet1.xml", INLINE),
-}
+OFFICE["inline.xlsx"] = packed("xl/worksheets/sheet1.xml", INLINE)
 SAMPLES = {
     "x.po": PO,
     "x.pot": POT,
@@ -319,11 +316,10 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     <c r="C1" t="inlineStr"><is><t>de</t></is></c></row>
     <row r="3"><c r="A3" t="s"><v>1</v></c><c><v>7</v></c>
     <c r="C3" t="inlineStr"><is><t>Ein Hund</t></is></c></row></sheetData></worksheet>"""
-    shared = (
-        "xl/sharedStrings.xml",
-        "<sst><si><t>en</t></si><si><t>A dog</t><rPh><t>a dog</t></rPh></si></sst>",
+    texts = "<sst><si><t>en</t></si><si><t>A dog</t><rPh><t>a dog</t></rPh></si></sst>"
+    (tmp_path / "x.xlsx").write_bytes(
+        zipped(("xl/sharedStrings.xml", texts), ("xl/worksheets/sheet1.xml", rows))
     )
-    (tmp_path / "x.xlsx").write_bytes(zipped(shared, ("xl/worksheets/sheet1.xml", rows)))
     one, two = read(Source(tmp_path / "x.xlsx"))
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}

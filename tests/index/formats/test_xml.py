@@ -37,6 +37,7 @@ XLIFF_1 = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
 <trans-unit id="shut"><source>Close</source><target state="needs-translation">Close</target></trans-unit>
 <trans-unit id="bare"><source>Help</source></trans-unit>
 </group></body></file></xliff>"""
+SEGMENT = '<mrk mtype="seg" mid="{}">{}</mrk>'
 SEGMENTS = """<xliff version="1.2"><file source-language="en" target-language="de"><trans-unit id="a">
 <source>Text</source><seg-source>{}</seg-source><target> {} </target></trans-unit></file></xliff>"""
 XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="pt">
@@ -127,17 +128,13 @@ def test_an_empty_variant_keeps_all_but_its_segment(empty: str) -> None:
     assert document.content().decode() == content.replace(empty, filled)
 
 
-def segment(number: int, text: str) -> str:
-    return f'<mrk mtype="seg" mid="{number}">{text}</mrk>' if text else f'<mrk mtype="seg" mid="{number}"/>'
-
-
 @given(st.lists(st.sampled_from(["kept", "exact", "fuzzy"]), min_size=1, max_size=3), st.booleans())
 def test_segments_are_filled_each_and_confirmed_together(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[str], marked: bool
 ) -> None:
-    source = " ".join(segment(number, "Text") for number, _ in enumerate(kinds))
-    rows = [(number, kind == "kept") for number, kind in enumerate(kinds)]
-    target = " ".join(segment(number, kept * "kept") for number, kept in rows if kept or marked)
+    source = " ".join(SEGMENT.format(number, "Text") for number, _ in enumerate(kinds))
+    rows = [(number, "kept" * (kind == "kept")) for number, kind in enumerate(kinds)]
+    target = " ".join(SEGMENT.format(*row) for row in rows if row[1] or marked)
     document = open_document(SEGMENTS.format(source, target).encode(), "x.xlf", "de")
     assert document.kept == kinds.count("kept")
     for unit, kind in zip(document.units, (kind for kind in kinds if kind != "kept"), strict=True):
