@@ -17,6 +17,7 @@ suits the answer than the best word of its language does; and `rarer`, how much 
 A column that cannot be computed, since the words or lengths of a language are unknown, is not there.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -287,10 +288,11 @@ def _unexpressed(
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Lower-cased words of a text, each once, spelled as in the text."""
+    """Lower-cased words of a text, each once, spelled as in the text: as a whole word there, if it has it."""
     in_lower_case, spelled = lowered(text), []
+    places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
     for word in dict.fromkeys(words):
-        begin = in_lower_case.find(word)
+        begin = places.get(word, in_lower_case.find(word))
         spelled.append(text[begin : begin + len(word)] if begin >= 0 else word)
     return tuple(spelled)
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from index.answers.answer import Answer, Answers
 from index.answers.translator import Translator
-from index.errors import UnknownLanguageError, UsageError
+from index.errors import UsageError
 from index.formats.document import Document, Filling, Unit, with_edges
 from index.formats.registry import open_document
 from index.formats.sentence import CODES, CONTEXT, FORMS, SOURCE_TEXT, TARGET_TEXT
 from index.formats.streams import read_whole
-from index.languages import lookup
 from index.storage.files import output_file
 from index.text.normalisation import clean
 
@@ -90,12 +89,9 @@ def source_language(document: Document, memory: Translator, given: str | None) -
 
     Raises UnknownLanguageError, UsageError if the language is not clear.
     """
-    known = [info.code for info in memory.languages]
     stated = given or document.source
     if stated is not None:
-        if (code := lookup(stated, known)) is None:
-            raise UnknownLanguageError(f"no language {stated!r} here; there are: {', '.join(sorted(known))}")
-        return code
+        return memory.known.known([("source", stated)])[0]
     texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
     detected = Counter(code for code in map(memory.detect, texts) if code is not None)
     if not detected:
@@ -112,7 +108,8 @@ def translate_file(
     *,
     fuzzy: bool | None = None,
 ) -> Summary:
-    """Fill `path` and write it to `out`. Raises UsageError, CorpusError."""
+    """Fill `path` and write it to `out`. Raises UsageError, UnknownLanguageError, CorpusError."""
+    (target,) = memory.known.known([("target", target)])
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file itself: give another --out")
     document = open_document(read_whole(path), str(path), target)

@@ -212,7 +212,7 @@ def output_file(path: Path) -> Iterator[Path]:
 
     Raises UsageError if it cannot be written; no draft is left then.
     """
-    draft = path.with_name(f".{path.name}")
+    draft = path.with_name(f".{path.name}.draft")
     try:
         yield draft
         fsync(draft)

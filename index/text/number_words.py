@@ -68,7 +68,7 @@ def contradict(some: Counter[int], others: Counter[int]) -> bool:
 
 
 def _value(number: str) -> Number:
-    return int(number) if number.isdecimal() else number
+    return int(number) if number.isdecimal() and len(number) <= 640 else number  # Python may refuse more
 
 
 @cache

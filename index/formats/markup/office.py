@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
@@ -28,9 +28,9 @@ from index.formats.tsv import column_names
 MARKS_A_TEXT, BYTES_A_TEXT = 30, 800  # tags, attributes and entities: more than most paragraphs and rows have
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
 MOST_REPEATED = 4  # times as long as its parts may be what all cells of a sheet say: they share texts
-# A part with texts: its root, the elements of a text, and those of its runs that hold characters.
-WORD = ("word/document.xml", "document", "p", "r")
-SHEET = ("xl/sharedStrings.xml", "sst", "si", "r")
+# A part with texts: its root, and the elements of a text.
+WORD = ("word/document.xml", "document", "p")
+SHEET = ("xl/sharedStrings.xml", "sst", "si")
 SHEETS = "xl/worksheets/sheet"
 PLAIN_NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -63,13 +63,9 @@ class Office(Document):
 class Text:
     """A paragraph or cell: its text, and the <t> elements that hold it, of runs that look alike or not."""
 
-    line: int
-    runs: list[xml.Element] = field(default_factory=list)
-    looks: frozenset[str] = frozenset()
-
-    @property
-    def text(self) -> str:
-        return "".join(run.text for run in self.runs)
+    text: str
+    runs: list[xml.Element]
+    looks: set[str]
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
@@ -88,11 +84,11 @@ def read_table(
     sheet = min(
         (name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name), default=""
     )
-    shared = [element.text for element in _elements(parts, SHEET[0], "sst", "si", str(path))[2]]
+    shared = [_text("", element).text for element in _elements(parts, SHEET[0], "sst", "si", str(path))[2]]
     names: list[str] = []
     left = MOST_REPEATED * sum(map(len, parts.values()))
     for number, row in enumerate(_elements(parts, sheet, "worksheet", "row", str(path))[2]):
-        cells = {_column(cell): text for cell in row.elements("c") if (text := _value(cell, shared))}
+        cells = {place: text for place, cell in _cells(row) if (text := _value(cell, shared))}
         left -= sum(map(len, cells.values()))
         if left < 0:
             raise CorpusError(f"{path}: long texts that many cells repeat: save it as CSV")
@@ -106,17 +102,19 @@ def read_table(
             yield from whole(row_sentences(path, line, number, values, language))
 
 
-def _column(cell: xml.Element) -> int:
-    """The number of a cell's column: 0 for A, 26 for AA."""
-    number = 0
-    for letter in re.sub("[^A-Z]", "", cell.get("r") or "A")[:3]:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number - 1
+def _cells(row: xml.Element) -> Iterator[tuple[int, xml.Element]]:
+    """The cells of a row by column: 0 for A, 26 for AA; one that names none is beside the last one."""
+    place = -1
+    for cell in row.elements("c"):
+        letters = re.sub("[^A-Z]", "", cell.get("r") or "")[:3]
+        numbers = (ord(letter) - ord("A") + 1 for letter in letters)
+        place = reduce(lambda high, low: 26 * high + low, numbers) - 1 if letters else place + 1
+        yield place, cell
 
 
 def _value(cell: xml.Element, shared: list[str]) -> str:
-    value = cell.first("v") or cell.first("is")
-    text = value.text if value else ""
+    value, inline = cell.first("v"), cell.first("is")
+    text = value.text if value else _text("", inline).text if inline else ""
     if cell.get("t") == "s":
         place = _number(text, len(shared))
         return shared[place] if place < len(shared) else ""
@@ -139,9 +137,11 @@ def open_document(content: bytes, label: str, target: str) -> Document:
 
 def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
     parts = _parts(content, label)
-    part, root, tag, run = next((kind for kind in (WORD, SHEET) if kind[0] in parts), WORD)
+    cells = ((part, "worksheet", "is") for part in parts if len(parts) == 1)  # of a single sheet
+    part, root, tag = next((kind for kind in (WORD, SHEET, *cells) if kind[0] in parts), WORD)
     text, charset, elements = _elements(parts, part, root, tag, label)
-    found = (_text(text, element, run) for element in elements)
+    # A paragraph may have others within it: those of a text box.
+    found = (_text(text, row) for element in elements for row in (element, *element.within(tag)))
     document = Office(text, charset, packed=content, part=part, label=label)
     return document, [row for row in found if row.text.strip()]
 
@@ -202,18 +202,17 @@ def _elements(
     if name not in parts and name == SHEET[0]:
         return "", UTF_8, []  # all texts are in the cells
     if name not in parts:
-        raise CorpusError(f"{label}: no texts of DOCX or XLSX in it: save it again")
+        raise CorpusError(f"{label}: no paragraphs or shared strings in it: save it in an office program")
     return xml.document(parts[name], f"{label}, {name}", root, (tag,))
 
 
-def _text(source: str, element: xml.Element, run: str) -> Text:
-    runs, looks = [], set()
-    for holder in (element, *element.within(run)):
-        for piece in holder.elements("t"):
-            runs.append(piece)
-            properties = holder.first("rPr") if holder is not element else None
-            looks.add(source[properties.begin : properties.end] if properties else "")
-    return Text(element.line, runs, frozenset(looks))
+def _text(source: str, element: xml.Element) -> Text:
+    holders = (element, *element.within("r", outside=element.name))
+    pieces = [(piece, run) for run in holders for piece in run.elements("t", "tab", "br", "cr")]
+    runs = [(piece, run.first("rPr")) for piece, run in pieces if piece.name == "t"]
+    looks = {source[look.begin : look.end] if look else "" for _, look in runs}
+    lines = "".join(piece.text if piece.name == "t" else "\0" for piece, _ in pieces).split("\0")
+    return Text(" ".join(filter(None, lines)), [piece for piece, _ in runs], looks)
 
 
 def _adapted(differ: bool, filling: Filling) -> Filling:

@@ -1,13 +1,19 @@
 """XML with texts by key: Android's strings.xml, Apple's .stringsdict and .NET's .resx."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
 
 from index.formats.document import Charset
 from index.formats.keyed import Contents, Keyed, String
 from index.formats.markup import xml
 
 _TAG = re.compile(r"<[^<>]+>")
+_PLACEHOLDER = re.compile(r"(<xliff:g\b[^<>]*(?<!/)>)([^<>]*)</xliff:g>")
+# What Android shows otherwise, but for tags: what is quoted (1), white space (2).
+_ANDROID_PART = re.compile(rf'{_TAG.pattern}|\\.|"((?:{_TAG.pattern}|[^"\\]|\\.)*+)"|(\s+)', re.DOTALL)
+_NO_ESCAPES: Mapping[int, str] = {}
+_ANDROID_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 _ANDROID_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _QUANTITIES = frozenset({"zero", "one", "two", "few", "many", "other"})
 
@@ -28,12 +34,17 @@ def _string(text: str, element: xml.Element, key: str, content: str | None = Non
         yield String(key, found, element.inner, element.close)
 
 
-def _written(text: str, charset: Charset, before: str) -> str:
-    """A text as XML; its tags are tags if the text before had the same."""
-    if not (tags := _TAG.findall(before)) or _TAG.findall(text) != tags:
-        return xml.escaped(text, charset)
+def _written(text: str, charset: Charset, before: str, escapes: Mapping[int, str] = _NO_ESCAPES) -> str:
+    """A text as XML, CDATA if that before was; its tags are tags if that had the same, or placeholders."""
+    plain = re.sub(r"(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", before)
+    if "<![CDATA[" in before and "<" not in plain:
+        return f"<![CDATA[{text.translate(escapes).replace(']]>', ']]]]><![CDATA[>')}]]>"
+    tags, others = (_TAG.findall(_PLACEHOLDER.sub("", some)) for some in (text, plain))
+    marks = set(tags) if tags == others else set()
+    if tags == others or "</xliff:g>" not in tags:
+        marks |= {"</xliff:g>", *dict(_PLACEHOLDER.findall(plain))}
     parts = re.split(f"({_TAG.pattern})", text)
-    return "".join(part if number % 2 else xml.escaped(part, charset) for number, part in enumerate(parts))
+    return "".join(part if part in marks else xml.escaped(part.translate(escapes), charset) for part in parts)
 
 
 def _android(label: str, content: bytes) -> Contents:
@@ -59,11 +70,8 @@ def _android(label: str, content: bytes) -> Contents:
 
 def _unescaped(text: str) -> str:
     """A text as Android shows it: escapes are characters, white space is single unless it is quoted."""
-    parts = re.split(r'((?<!\\)"(?:[^"\\]|\\.)*")', text)
-    shown = "".join(
-        part[1:-1] if number % 2 else re.sub(r"\s+", " ", part) for number, part in enumerate(parts)
-    )
-    return _ANDROID_ESCAPE.sub(_character, shown if len(parts) > 1 else shown.strip())
+    shown = _ANDROID_PART.sub(lambda part: " " if part[2] else part[part.lastindex or 0], text.strip())
+    return _ANDROID_ESCAPE.sub(_character, shown)
 
 
 def _character(match: re.Match[str]) -> str:
@@ -72,12 +80,20 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _android_written(text: str, charset: Charset, before: str) -> str:
-    named = {"\n": "\\n", "\t": "\\t"}
-    escaped = re.sub(r"[\\'\"\n\t]|^[@?]", lambda match: named.get(match[0], f"\\{match[0]}"), text)
-    # Within tags nothing is escaped.
-    escaped = _TAG.sub(lambda match: re.sub(r"\\(.)", r"\1", match[0]), escaped)
-    written = _written(escaped, charset, before)
-    return f'"{written}"' if "  " in text or text != text.strip() else written
+    written = _written(_with_placeholders(text, before), charset, before, _ANDROID_ESCAPES)
+    written = re.sub(r"^(<!\[CDATA\[)?(?=[@?])", r"\g<0>\\", written)
+    return f'"{written}"' if re.search(r"^\s|\s\s|\s$", text.translate(_ANDROID_ESCAPES)) else written
+
+
+def _with_placeholders(text: str, before: str) -> str:
+    """A translation with the placeholders of the text before: around what they contain, or at its end."""
+    if sorted(_TAG.findall(text)) != sorted(_TAG.findall(before)):
+        text = re.sub(r"</?xliff:g\b[^<>]*>", "", text)
+        for opening, content in _PLACEHOLDER.findall(before):
+            bare = _unescaped(unescape(content))
+            parts = re.split(rf"(?<!\w){re.escape(bare)}(?!\w|</xliff:g>)", text, maxsplit=1)
+            text = f"{opening}{bare}</xliff:g>".join(parts if len(parts) > 1 else [f"{text} ", ""])
+    return text
 
 
 def _stringsdict(label: str, content: bytes) -> Contents:

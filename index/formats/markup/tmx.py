@@ -94,7 +94,7 @@ def _variant(sentence: Sentence) -> str:
     data = json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else None
     props = {VARIANT_ID: sentence.id, VARIANT_DATA: data}
     written = "".join(
-        f"<prop type={quoteattr(name)}>{escape(clean(value))}</prop>"
+        f"<prop type={quoteattr(name)}>{xml.NOT_ALLOWED.sub('', escape(value))}</prop>"
         for name, value in props.items()
         if value
     )
@@ -122,15 +122,15 @@ def _add(document: Document, unit: xml.Element, target: str) -> None:
         if (segment := variant.first("seg")) is not None
     ]
     own = next((row for row in variants if lookup(row[0], [target])), None)
-    if own is not None and (own[2].text.strip() or any(True for _ in own[2].children)):
+    empty = own[2] if own else None
+    if empty and (empty.text.strip() or any(isinstance(child, xml.Element) for child in empty.children)):
         document.kept += 1
         return
     stated = document.source or next((code for code, _, _ in variants), "")
     found = next((row for row in variants if lookup(row[0], [stated.split("-")[0]])), None)
     if found is not None and found[2].text.strip():
         document.source = document.source or stated
-        place = own[1] if own else None
-        edit = partial(_filled, document, unit, place, target)
+        edit = partial(_filled, document, unit, empty, target)
         document.units.append(inline.unit(document, found[2], edit))
 
 
@@ -141,11 +141,12 @@ def _filled(
     target: str,
     filling: Filling,
 ) -> Iterator[Edit]:
-    """Yield the edit that adds a variant after the last one, or takes the place of an empty one."""
+    """Yield the edits that add a variant after the last one, or fill the `empty` segment of one."""
     fuzzy = f'<prop type="{FUZZY_PROPERTY}">yes</prop>' if filling.fuzzy else ""
-    variant = f"<tuv xml:lang={quoteattr(target)}>{fuzzy}<seg>{filling.text}</seg></tuv>"
     if empty is not None:
-        yield Edit(empty.begin, empty.end, variant)
+        yield Edit(empty.begin, empty.begin, fuzzy)
+        yield from xml.rewritten(document.text, empty, filling.text)
     else:
+        variant = f"<tuv xml:lang={quoteattr(target)}>{fuzzy}<seg>{filling.text}</seg></tuv>"
         *_, last = unit.elements("tuv")
         yield Edit(last.end, last.end, xml.indentation(document.text, last) + variant)

@@ -17,15 +17,13 @@ UNITS = ("trans-unit", "unit")
 # States of a target that is not translated yet.
 UNTRANSLATED_STATES = frozenset({"new", "needs-translation", "initial"})
 # States of a target that nobody has approved.
-UNREVIEWED_STATES = frozenset(
-    {
-        "needs-adaptation",
-        "needs-l10n",
-        "needs-review-adaptation",
-        "needs-review-l10n",
-        "needs-review-translation",
-    }
-)
+UNCONFIRMED_STATES = UNTRANSLATED_STATES | {
+    "needs-adaptation",
+    "needs-l10n",
+    "needs-review-adaptation",
+    "needs-review-l10n",
+    "needs-review-translation",
+}
 MOST_SEGMENTS = 256  # of a unit; one with more is a single text
 SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
 
@@ -42,10 +40,9 @@ class Pair(NamedTuple):
 def _pairs(unit: xml.Element) -> Iterator[Pair]:
     for holder in unit.elements("segment") if unit.name == "unit" else [unit]:
         source, target = holder.first("source"), holder.first("target")
-        divided = holder.first("seg-source")
-        marks = _marks(divided)
-        if 1 < len(marks) <= MOST_SEGMENTS:
-            translated = _marks(target)
+        marks, translated = _marks(holder.first("seg-source")), _marks(target)
+        whole_text = target is not None and not translated and target.text.strip()
+        if 0 < len(marks) <= MOST_SEGMENTS and not whole_text:
             for name, mark in marks.items():
                 yield Pair(holder, mark, translated.get(name), name)
         elif source is not None:
@@ -53,9 +50,10 @@ def _pairs(unit: xml.Element) -> Iterator[Pair]:
 
 
 def _marks(element: xml.Element | None) -> dict[str, xml.Element]:
-    """The <mrk> segments of an element by their `mid`."""
-    marks = element.within("mrk") if element else ()
-    return {mark.get("mid") or "": mark for mark in marks if mark.get("mtype") == "seg"}
+    """The <mrk> segments of an element by their `mid`; none if two have the same."""
+    marks = [mark for mark in (element.within("mrk") if element else ()) if mark.get("mtype") == "seg"]
+    named = {mark.get("mid") or "": mark for mark in marks}
+    return named if len(named) == len(marks) else {}
 
 
 def _translatable(unit: xml.Element) -> bool:
@@ -104,8 +102,7 @@ def _pair(
         if not language:
             raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
         metadata = shared | own | (inline.metadata_of(element) if kind == "target" else {})
-        state = _state(pair) if kind == "target" else ""
-        confirmed = state not in UNTRANSLATED_STATES | UNREVIEWED_STATES
+        confirmed = kind == "source" or _state(pair) not in UNCONFIRMED_STATES
         group = local_group(path, number)
         yield Sentence(name, element.text, language, element.line, metadata, group, confirmed, is_string=True)
 
@@ -138,7 +135,7 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     for unit in units:
         holders |= dict.fromkeys(parent for parent in unit.ancestors() if parent.name in ("file", "xliff"))
         if _translatable(unit):
-            composed: dict[xml.Element, dict[str, str]] = {}
+            composed: dict[xml.Element, dict[str, Filling]] = {}
             for pair in _pairs(unit):
                 _add(document, pair, composed.setdefault(pair.holder, {}))
     for holder in holders:
@@ -157,8 +154,12 @@ def _head(document: Document, holder: xml.Element, label: str, target: str) -> N
         document.head += xml.rewritten(document.text, holder, None, {name: target})
 
 
-def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
-    filled = pair.target is not None and (pair.target.text or pair.target.children)
+def _add(document: Document, pair: Pair, contents: dict[str, Filling]) -> None:
+    filled = False
+    if pair.target is not None:
+        contents[pair.segment or ""] = Filling(document.text[pair.target.inner : pair.target.close])
+        names = {child.name for child in pair.target.children if isinstance(child, xml.Element)}
+        filled = bool(pair.target.text.strip() or names - {"mrk"})
     if filled and (_state(pair) not in UNTRANSLATED_STATES or pair.holder.get("subState") == SUB_STATE):
         document.kept += 1
     elif pair.source.text.strip():
@@ -166,43 +167,38 @@ def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
         document.units.append(inline.unit(document, pair.source, edit))
 
 
-def _filled(document: Document, pair: Pair, contents: dict[str, str], filling: Filling) -> Iterator[Edit]:
+def _filled(document: Document, pair: Pair, contents: dict[str, Filling], filling: Filling) -> Iterator[Edit]:
     """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
-    text, content, target = document.text, filling.text, pair.holder.first("target")
-    changes: dict[str, str] = {}
+    text, target = document.text, pair.holder.first("target")
+    source = pair.holder.first("seg-source") or pair.holder.first("source") or pair.source
+    contents[pair.segment or ""] = filling
+    fuzzy = any(segment.fuzzy for segment in contents.values())
+    content, changes = filling.text, dict[str, str]()
     if pair.holder.name == "segment":
-        state = {"state": "initial" if filling.fuzzy else "translated"}
-        if filling.fuzzy:
-            state["subState"] = SUB_STATE
+        state = {"state": "initial", "subState": SUB_STATE} if fuzzy else {"state": "translated"}
         yield from xml.rewritten(text, pair.holder, None, state)
-    else:
-        changes = {
-            "state": "needs-review-translation" if filling.fuzzy else "translated",
-            "state-qualifier": "fuzzy-match" if filling.fuzzy else "exact-match",
-        }
+    elif not (pair.segment and target and target.text.strip() and _state(pair) in UNCONFIRMED_STATES):
+        stated = ("needs-review-translation", "fuzzy-match") if fuzzy else ("translated", "exact-match")
+        changes = dict(zip(("state", "state-qualifier"), stated, strict=True))
     if pair.segment is not None:
-        if pair.target is not None:
+        if target and pair.target and _marks(source).keys() <= _marks(target).keys():
             yield from xml.rewritten(text, pair.target, content)
+            yield from xml.rewritten(text, target, None, changes)
             return
-        contents[pair.segment] = content
-        divided = pair.holder.first("seg-source")
-        assert divided is not None
-        content = _composed(text, divided, contents)
+        content = _composed(text, source, contents)
     if target is not None:
         yield from xml.rewritten(text, target, content, changes)
         return
     prefix = text[pair.source.begin + 1 : pair.source.inner].partition(pair.source.name)[0]
-    after = pair.holder.first("seg-source") or pair.holder.first("source")
-    assert after is not None
     attributes = "".join(f' {name}="{value}"' for name, value in changes.items())
     written = f"<{prefix}target{attributes}>{content}</{prefix}target>"
-    yield Edit(after.end, after.end, xml.indentation(text, after) + written)
+    yield Edit(source.end, source.end, xml.indentation(text, source) + written)
 
 
-def _composed(text: str, divided: xml.Element, contents: dict[str, str]) -> str:
+def _composed(text: str, divided: xml.Element, contents: dict[str, Filling]) -> str:
     """The content of a <seg-source> with the segments translated, empty where they are not."""
     parts, end = [], divided.inner
     for name, mark in _marks(divided).items():
-        parts += [text[end : mark.inner], contents.get(name, "")]
+        parts += [text[end : mark.inner], contents.get(name, Filling("")).text]
         end = mark.close
     return "".join([*parts, text[end : divided.close]])

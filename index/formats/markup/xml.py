@@ -26,7 +26,7 @@ CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
 STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 NO_CHANGES: Mapping[str, str] = {}  # of attributes
 _INVALID = "\x7f"  # stands for a character that XML does not allow, at the same places
-_NOT_ALLOWED = re.compile(
+NOT_ALLOWED = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]));"
 )
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
@@ -68,13 +68,13 @@ class Element:
         """The first child element of a name."""
         return next(self.elements(name), None)
 
-    def within(self, name: str) -> Iterator["Element"]:
-        """The elements of a name at any depth, in order."""
+    def within(self, name: str, outside: str = "") -> Iterator["Element"]:
+        """The elements of a name at any depth, in order, but not those within elements named `outside`."""
         for child in self.children:
-            if isinstance(child, Element):
+            if isinstance(child, Element) and child.name != outside:
                 if child.name == name:
                     yield child
-                yield from child.within(name)
+                yield from child.within(name, outside)
 
     def ancestors(self) -> Iterator["Element"]:
         """The elements around this one, the nearest first; they have no children."""
@@ -135,7 +135,7 @@ def document(
     Raises CorpusError as `records` does.
     """
     text, charset = decoded(label, content, _charset(_Walk(label, root, tags), content[:READ_BYTES]))
-    found = _Walk(label, root, tags, text).feed(text, final=True)
+    found = _Walk(label, root, tags).feed(text, final=True)
     return text, charset, [record for record in found if isinstance(record, Element)]
 
 
@@ -147,11 +147,11 @@ def root_of(block: bytes) -> str:
 
 
 class _Walk:
-    """Feeds a parser, and keeps the records it finds; with the whole `text`, their places too."""
+    """Feeds a parser, and keeps the records it finds; of a text that is fed at once, their places too."""
 
-    def __init__(self, label: str, root: str, tags: Collection[str], text: str | None = None) -> None:
+    def __init__(self, label: str, root: str, tags: Collection[str]) -> None:
         self._label, self._root, self._tags = label, root, tags
-        self._places = None if text is None else _Places(text)
+        self._places: _Places | None = None
         self._element: Element | None = None
         self._record: Element | None = None
         self._bad: str | None = None  # why the record is malformed
@@ -181,9 +181,10 @@ class _Walk:
         text, self._rest = (text, "") if cut < 0 else (text[:cut], text[cut:])
         if self._fed == 0 and (declared := _DECLARATION.match(text)):
             text = re.sub("[^\n]", " ", declared[0]) + text[declared.end() :]
-        allowed = _NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
+        allowed = NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
         self._invalid = self._invalid or (allowed is not text and allowed != text)
         data = allowed.encode("utf-8", "surrogatepass")
+        self._places = _Places(allowed, data) if final and self._fed == 0 else None
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
@@ -261,9 +262,9 @@ class _Walk:
 class _Places:
     """Notes where elements stand in the text, of which expat counts the bytes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, data: bytes) -> None:
         self._text = text
-        self._bytes = None if text.isascii() else text.encode("utf-8", "surrogatepass")
+        self._bytes = None if text.isascii() else data
         self._byte = self._character = 0
 
     def start(self, element: Element, byte: int) -> None:
@@ -312,7 +313,8 @@ def _with_attribute(tag: str, name: str, value: str) -> str:
 
 def indentation(text: str, element: Element) -> str:
     """The white space before an element."""
-    return text[len(text[: element.begin].rstrip()) : element.begin]
+    before = text[text.rfind(">", 0, element.begin) + 1 : element.begin]
+    return before[len(before.rstrip()) :]
 
 
 def escaped(text: str, charset: Charset) -> str:

@@ -133,3 +133,4 @@ def test_words_are_spelled_as_in_the_text() -> None:
     """Also after a letter that Python lower-cases to two."""
     assert as_written(["inanamıyorum", "buna"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
     assert as_written(["elsewhere"], "Here.") == ("elsewhere",)
+    assert as_written(["in", "he", "?"], "INDIA: she and He live In Asia?") == ("In", "He", "?")

@@ -234,4 +234,5 @@ def test_the_language_is_the_files_own_or_detected(translator: Translator, tmp_p
     with pytest.raises(UnknownLanguageError, match="'ja'"):
         translate_file(translator, tmp_path / "x.xlf", tmp_path / "y.xlf", "de")
     (tmp_path / "x.txt").write_text("A small dog runs on the beach.\n", "utf-8")
-    assert translate_file(translator, tmp_path / "x.txt", tmp_path / "y.txt", "de").empty == 1
+    for spelling in ("de", "DE", "de_AT"):
+        assert translate_file(translator, tmp_path / "x.txt", tmp_path / "y.txt", spelling).empty == 1

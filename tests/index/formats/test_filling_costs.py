@@ -32,6 +32,7 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.json", b'{"a":"' + b"{a,select,b{" * COUNT + b'"}'),
         ("x.json", b'{"a":"{a,plural,' + b"b{'{'}" * COUNT + b'}"}'),
         ("x.tmx", b"<tmx><body>%b%b%b</body></tmx>" % (TU * 80, b"a" * COUNT, b"</seg></tuv></tu>" * 80)),
+        ("x.tmx", b"<tmx><body>%b</body></tmx>" % ((TU + b"a" * 2000 + b"</seg></tuv></tu>") * 12_000)),
         ("x.xlf", SEGMENTS % b"".join(b"<mrk mtype='seg' mid='%d'>a</mrk>" % n for n in range(9000))),
         ("x.html", b"<" * COUNT),
         ("x.html", b"<html " * COUNT),

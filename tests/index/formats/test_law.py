@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import example, given
@@ -152,6 +153,8 @@ def packed(name: str, part: str) -> bytes:
 
 
 OFFICE = {"x.docx": packed("word/document.xml", WORD), "x.xlsx": packed("xl/sharedStrings.xml", SHEET)}
+INLINE = SHEET.replace("sst", "worksheet").replace("si>", "is>")
+OFFICE["inline.xlsx"] = packed("xl/worksheets/sheet1.xml", INLINE)
 SAMPLES = {
     "x.po": PO,
     "x.pot": POT,
@@ -220,6 +223,14 @@ def test_filling_changes_only_what_is_filled(name: str) -> None:
             assert [other for other in again if other != TRANSLATION] in (others, others[:-1])
 
 
+@given(st.text("\uffff\ufffeé€😀a<>&", max_size=5), st.sampled_from(["", "<?xml version='1.0' é?>"]))
+def test_what_stands_beside_characters_that_xml_does_not_allow_is_filled(text: str, head: str) -> None:
+    rows = head + "<root><data><value>{}</value></data><data><value>{}</value></data></root>"
+    document = open_document(rows.format(escape(text), "Open").encode(), "x.resx", "de")
+    assert document.fill(document.units[-1], Filling(TRANSLATION))
+    assert document.content().decode() == rows.format(escape(text), TRANSLATION)
+
+
 KEYED = ("x.json", "x.yml", "x.xml", "x.stringsdict", "x.resx", "x.strings", "x.properties", "x.srt")
 
 
@@ -267,7 +278,7 @@ def test_runs_that_look_different_make_a_paragraph_fuzzy() -> None:
     ("content", "said"),
     [
         (b"no archive", "cannot be unpacked"),
-        (packed("other.xml", "<a/>"), "no texts of DOCX or XLSX"),
+        (packed("other.xml", "<a/>"), "no paragraphs or shared strings"),
         (lambda: packed("word/document.xml", " " * (65 << 20)), "unpacked: divide it"),
         (packed("word/document.xml", "<document><p>"), "word/document.xml, line 1: not well-formed"),
     ],
@@ -301,16 +312,29 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     (tmp_path / "x.docx").write_bytes(OFFICE["x.docx"])
     paragraphs = [sentence.text for sentence in read(Source(tmp_path / "x.docx", "en"))]
     assert paragraphs == ["A dog runs.", "A cat."]
-    rows = """<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="str"><v>topic</v></c>
+    rows = """<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c t="str"><v>topic</v></c>
     <c r="C1" t="inlineStr"><is><t>de</t></is></c></row>
-    <row r="3"><c r="A3" t="s"><v>1</v></c><c r="B3"><v>7</v></c>
+    <row r="3"><c r="A3" t="s"><v>1</v></c><c><v>7</v></c>
     <c r="C3" t="inlineStr"><is><t>Ein Hund</t></is></c></row></sheetData></worksheet>"""
-    shared = ("xl/sharedStrings.xml", "<sst><si><t>en</t></si><si><t>A dog</t></si></sst>")
-    (tmp_path / "x.xlsx").write_bytes(zipped(shared, ("xl/worksheets/sheet1.xml", rows)))
+    texts = "<sst><si><t>en</t></si><si><t>A dog</t><rPh><t>a dog</t></rPh></si></sst>"
+    (tmp_path / "x.xlsx").write_bytes(
+        zipped(("xl/sharedStrings.xml", texts), ("xl/worksheets/sheet1.xml", rows))
+    )
     one, two = read(Source(tmp_path / "x.xlsx"))
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
+
+
+def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
+    runs = "<r><tab/><t>Name:</t><tab/><t>Ann</t><cr/></r><r>{}<t>a</t><br/></r><r><t>b</t></r>"
+    part = f"<document><p>{runs.format(f'<pict><p>{runs}</p></pict>'.format(''))}</p></document>"
+    document = open_document(packed("word/document.xml", part), "x.docx", "de")
+    assert [unit.text for unit in document.units] == ["Name: Ann a b"] * 2
+    assert all(document.fill(unit, Filling(TRANSLATION)) for unit in document.units)
+    again = open_document(document.content(), "x.docx", "de")
+    assert [unit.text for unit in again.units] == [TRANSLATION] * 2
+    assert [again.text.count(mark) for mark in ("<tab/>", "<cr/>", "<br/>")] == [4, 2, 2]
 
 
 def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:

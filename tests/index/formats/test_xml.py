@@ -8,10 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from index.errors import CorpusError
+from index.formats.document import Filling
 from index.formats.markup import tmx
-from index.formats.registry import Source, read
+from index.formats.registry import Source, open_document, read
 from index.formats.sentence import Sentence
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>
@@ -34,6 +37,9 @@ XLIFF_1 = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
 <trans-unit id="shut"><source>Close</source><target state="needs-translation">Close</target></trans-unit>
 <trans-unit id="bare"><source>Help</source></trans-unit>
 </group></body></file></xliff>"""
+SEGMENT = '<mrk mtype="seg" mid="{}">{}</mrk>'
+SEGMENTS = """<xliff version="1.2"><file source-language="en" target-language="de"><trans-unit id="a">
+<source>Text</source><seg-source>{}</seg-source><target> {} </target></trans-unit></file></xliff>"""
 XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="pt">
 <file id="f" original="a.txt"><unit id="u"><notes><note>Title</note></notes>
 <segment id="1" state="final"><source>A <pc id="1">dog</pc>.</source>
@@ -71,17 +77,17 @@ def test_the_encoding_is_that_of_the_file(tmp_path: Path, encoding: str) -> None
 def test_tmx_is_written_as_it_is_read(tmp_path: Path) -> None:
     units = [
         [
-            Sentence("u1", "A <dog> & \x07more.", "en", 0, {"n": [1], "domain": "pets"}),
-            Sentence("7", "Ein Hund.", "de", 0, {}),
+            Sentence("u1", "A <dog> & \x07more.", "en", 0, {"n": [1], "target_text": " A  \u200f\x07"}),
+            Sentence("7  a", "Ein Hund.", "de", 0, {}),
         ],
         [Sentence("8", "Só.", "pt", 0, {})],
     ]
     out = io.StringIO()
     tmx.write(out, units, "en")
     one, two, three = found(tmp_path / "m.tmx", out.getvalue().encode())
-    assert (one.id, one.text, one.metadata) == ("u1", "A <dog> & more.", {"n": [1], "domain": "pets"})
+    assert (one.id, one.text, one.metadata) == ("u1", "A <dog> & more.", units[0][0].metadata)
     assert [(s.id, s.language, s.text) for s in (two, three)] == [
-        ("7", "de", "Ein Hund."),
+        ("7  a", "de", "Ein Hund."),
         ("8", "pt", "Só."),
     ]
     assert one.group == two.group != three.group
@@ -110,6 +116,31 @@ def test_xliff_2(tmp_path: Path) -> None:
     assert two.metadata == {"note": "Title", "original": "a.txt", "state": "final", "codes": "Um <ph3/>cão."}
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
+
+
+@pytest.mark.parametrize("empty", ["<seg/>", "<seg></seg>", "<seg> </seg>"])
+def test_an_empty_variant_keeps_all_but_its_segment(empty: str) -> None:
+    content = TMX.replace("<seg>Ein <!-- so -->schwarzer Hund &amp; Freund.</seg>", f"<note>so</note>{empty}")
+    content = content.replace('xml:lang="de"', 'xml:lang="de-AT" creationid="BEN"')
+    document = open_document(content.encode(), "x.tmx", "de")
+    assert document.fill(document.units[0], Filling("Hund", fuzzy=True))
+    filled = '<prop type="x-fuzzy">yes</prop><seg>Hund</seg>'
+    assert document.content().decode() == content.replace(empty, filled)
+
+
+@given(st.lists(st.sampled_from(["kept", "exact", "fuzzy"]), min_size=1, max_size=3), st.booleans())
+def test_segments_are_filled_each_and_confirmed_together(
+    tmp_path_factory: pytest.TempPathFactory, kinds: list[str], marked: bool
+) -> None:
+    source = " ".join(SEGMENT.format(number, "Text") for number, _ in enumerate(kinds))
+    rows = [(number, "kept" * (kind == "kept")) for number, kind in enumerate(kinds)]
+    target = " ".join(SEGMENT.format(*row) for row in rows if row[1] or marked)
+    document = open_document(SEGMENTS.format(source, target).encode(), "x.xlf", "de")
+    assert document.kept == kinds.count("kept")
+    for unit, kind in zip(document.units, (kind for kind in kinds if kind != "kept"), strict=True):
+        assert document.fill(unit, Filling(kind, kind == "fuzzy"))
+    german = found(tmp_path_factory.getbasetemp() / "x.xlf", document.content())[1::2]
+    assert [(s.text, s.confirmed) for s in german] == [(kind, "fuzzy" not in kinds) for kind in kinds]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,13 @@ def test_describe_gives_size_and_sha256_by_posix_name(folder: Path) -> None:
     assert found["a"] == files.FileEntry(sha256=hashlib.sha256(b"one").hexdigest(), size=3)
 
 
+def test_an_output_file_leaves_hidden_files_beside_it_alone(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("SECRET=1")
+    with files.output_file(tmp_path / "env") as draft:
+        draft.write_text("out")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {".env": "SECRET=1", "env": "out"}
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

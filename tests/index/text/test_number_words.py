@@ -38,6 +38,7 @@ def numbers_of(text: str, language: str) -> Counter[Number]:
         ("pt", "Vinte e dois cachorros.", [22]),
         ("de", "Zweiundzwanzig Hunde.", [22]),
         ("en", "Two hundred dogs.", [200]),
+        ("en", "1" * 5000, ["1" * 5000]),
         ("de", "Fünfhundert Hunde.", [500]),
         ("en", "One dog.", []),
         ("fr", "Un chien et une chatte.", []),
