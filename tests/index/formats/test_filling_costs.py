@@ -40,6 +40,7 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.html", b"<b>" * COUNT + b"a" + b"</b>" * COUNT),
         ("x.properties", b"\\" * COUNT),
         ("x.properties", b"a " * COUNT),
+        ("x.properties", b"a\\\n" * COUNT),
         ("x.strings", b"/*" * COUNT),
         ("x.strings", b'"' * COUNT),
         ("x.srt", b"00:" * COUNT),
