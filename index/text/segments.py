@@ -24,10 +24,11 @@ MARKUP = re.compile(
     r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
-LINE_BREAK = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
+# Here, too, space is read once.
+LINE_BREAK = re.compile(r"(?<!\s)(?:(?![\n\r\u2028\u2029])\s)*+[\n\r\u2028\u2029]\s*+")
 # What may stand before or after a sentence without being part of it: space, pictures and their modifiers.
-_EDGE = r"[\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f]"
-EDGES = re.compile(rf"({_EDGE}*+)(.*?)({_EDGE}*+)\Z", re.DOTALL)
+_EDGE = r"\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f"
+EDGES = re.compile(rf"([{_EDGE}]*+)((?:[{_EDGE}]*+[^{_EDGE}]++)*+)")
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,7 @@ def _without_edges(part: str, blank: str) -> Iterator[Segment]:
     `blank` is the part with spaces in place of its tags.
     """
     edges = EDGES.match(blank)
-    start, end = (edges.start(2), edges.end(2)) if edges else (0, len(part))
-    if not any(character.isalnum() for character in blank):
-        start = end = len(part)
+    start, end = edges.span(2) if edges and any(map(str.isalnum, blank)) else (len(part), len(part))
     yield Segment(part[:start], between=True)
     yield Segment(part[start:end])
     yield Segment(part[end:], between=True)

@@ -38,6 +38,7 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.html", b"<meta " * COUNT),
         ("x.html", b"<script>" * COUNT),
         ("x.html", b"<b>" * COUNT + b"a" + b"</b>" * COUNT),
+        ("x.html", b"<p>a" + b" " * COUNT + b"b"),
         ("x.properties", b"\\" * COUNT),
         ("x.properties", b"a " * COUNT),
         ("x.properties", b"a\\\n" * COUNT),
