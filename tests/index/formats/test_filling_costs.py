@@ -39,6 +39,7 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.html", b"<script>" * COUNT),
         ("x.html", b"<b>" * COUNT + b"a" + b"</b>" * COUNT),
         ("x.html", b"<p>a" + b" " * COUNT + b"b"),
+        ("x.html", b"A. B. " * COUNT),
         ("x.properties", b"\\" * COUNT),
         ("x.properties", b"a " * COUNT),
         ("x.properties", b"a\\\n" * COUNT),
