@@ -101,6 +101,12 @@ en:
   yes_word: "yes"
   n: 3
   list: [One, Two]
+  anchor: &x !!str "Three" # so
+  tag: ! # a note
+    Four
+  block: &y |
+    Five
+  aliases: [*x, *y]
 """
 ANDROID = """<?xml version="1.0" encoding="utf-8"?>
 <resources xmlns:xliff="urn:oasis:names:tc:xliff:document:1.2">
