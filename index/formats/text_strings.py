@@ -7,7 +7,8 @@ from index.errors import CorpusError
 from index.formats.document import Charset, decoded
 from index.formats.keyed import Contents, Keyed, String
 
-_PROPERTY = re.compile(  # a key always matches, or one that goes on would be read again from each of its lines
+# A key always matches: one that goes on would be read again from each of its lines.
+_PROPERTY = re.compile(
     r"^[ \t\f]*+(?P<key>(?:[^ \t\f\r\n=:\\#!]|\\.)(?:[^ \t\f\r\n=:\\]|\\(?:\r\n|.))*+)[ \t\f]*+"
     r"(?:(?:[=:][ \t\f]*|(?<=[ \t\f]))(?P<value>(?:[^\r\n\\]|\\(?:\r\n|.))*))?|^[ \t\f]*[#!][^\r\n]*",
     re.MULTILINE | re.DOTALL,

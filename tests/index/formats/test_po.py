@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from index.errors import CorpusError
-from index.formats.registry import Source, read
+from index.formats.document import Filling
+from index.formats.registry import Source, open_document, read
 from index.formats.sentence import Sentence
 
 HEADER = 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n{}\n'
@@ -99,3 +100,21 @@ def test_what_is_malformed_is_refused_with_its_line(tmp_path: Path, content: str
     with pytest.raises(CorpusError, match=message) as caught:
         found(tmp_path / "x.po", content.encode("iso-8859-1"), "de")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_former_marks_give_way_to_those_of_the_filling(end: str) -> None:
+    form = (HEADER + '{}msgid "A"\nmsgid_plural "B"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n').replace("\n", end)
+    marks, kept = f'#, fuzzy, c-format{end}#| msgid "Old"{end}', f"#, c-format{end}"
+    for fuzzy, left in (
+        (False, kept),
+        (True, f'#, fuzzy, c-format{end}#| msgid "A"{end}#| msgid_plural "B"{end}'),
+    ):
+        document = open_document(form.format(PLURAL, marks, "", "").encode(), "x.po", "de")
+        for unit in document.units:
+            document.fill(unit, Filling("C", fuzzy and unit.text == "B", unit.text))
+        assert document.content().decode() == form.format(PLURAL, left, "C", "C")
+    text = f'#, fuzzy{end}#| msgid ""{end}#| "Old"{end}msgid "A"{end}msgstr "{{}}"{end}'
+    document = open_document((HEADER.format("") + text.format("")).encode(), "x.po", "de")
+    document.fill(document.units[0], Filling("B"))
+    assert document.content().decode().endswith(f'\n\nmsgid "A"{end}msgstr "B"{end}')
