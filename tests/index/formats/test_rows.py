@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
+from index.formats.tsv import write_tsv
+from index.text.normalisation import clean
 from tests.files import jsonl, tsv
 
 Rows = list[dict[str, Any]]
@@ -141,3 +145,16 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
     if not name.endswith(".srt"):
         with pytest.raises(CorpusError, match="not UTF-8: save the file"):
             list(read(Source(written, "pl")))
+
+
+@given(st.text(st.sampled_from('a" b\u200f\\')), st.text(), st.text(st.characters(exclude_categories=["Cs"])))
+@example('"a ""b"" c"', "a  b", " Hello  world\u200f ")
+def test_what_is_written_as_a_table_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, text: str, name: str, value: str
+) -> None:
+    name = "".join(filter(str.isprintable, name)) or "1"
+    sentence = Sentence(name, clean(text), "en", 2, {"target_text": value} if value else {}, "g")
+    path = tmp_path_factory.getbasetemp() / "written.tsv"
+    with path.open("w", encoding="utf-8") as file:
+        write_tsv(file, [[sentence]])
+    assert found(path) == [sentence]
