@@ -5,13 +5,14 @@ a column per language, named by its code, or Hugging Face's `translation` object
 columns are metadata; a column `metadata` may hold a JSON object. Columns of other names can be mapped.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from index.errors import UsageError
 from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, named_object
-from index.languages import is_named, languages
+from index.languages import LANGUAGE_CODE, is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
 METADATA_COLUMN = "metadata"
@@ -30,6 +31,8 @@ def columns_of(pairs: str) -> dict[str, str]:
         meaning, mark, name = (part.strip() for part in pair.partition("="))
         if not (meaning and mark and name) or name in columns:
             raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
+        if re.match(LANGUAGE_CODE, meaning) and not is_named(meaning):
+            raise UsageError(f"{meaning}: use qaa to qtz for a language the encoder does not know")
         columns[name] = language_named(name) if meaning in LANGUAGE_ROLES else meaning
     return columns
 
@@ -48,7 +51,6 @@ def row_sentences(
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     sentence_id = str(values.pop(ID, number))
-    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     if TEXT in row:
         yield _text_sentence(path, line, sentence_id, values, language)
         return
@@ -57,6 +59,7 @@ def row_sentences(
         texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
         if not texts and not any(_is_language(name, language) for name in row):
             raise UnitError(path, line, f"no text in it: {COLUMNS_HELP}")
+    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     check_repeated(path, line, values, len(texts))
     for code, text in texts.items():
         _check_text(path, line, text)
@@ -71,6 +74,7 @@ def _text_sentence(
     if not isinstance(code, str):
         raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
     _check_text(path, line, text)
+    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     return Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 

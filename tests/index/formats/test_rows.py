@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,17 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
     if not name.endswith(".srt"):
         with pytest.raises(CorpusError, match="not UTF-8: save the file"):
             list(read(Source(written, "pl")))
+
+
+@each
+def test_no_key_of_metadata_is_taken_for_a_column(tmp_path: Path, suffix: str) -> None:
+    metadata = {"text": "x", "language": "fr", "lang": "fr", "group": "x", "de": "y"}
+    column = metadata if suffix == "jsonl" else json.dumps(metadata)
+    rows = [{"text": "A dog.", "language": "en", "group": "g", "metadata": column}]
+    (sentence,) = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert sentence[1:3] + sentence[4:6] == ("A dog.", "en", metadata, "g")
+    (sentence,) = found(WRITERS[suffix](tmp_path / f"y.{suffix}", [{"en": "A dog.", "metadata": column}]))
+    assert sentence[1:3] + sentence[4:5] == ("A dog.", "en", metadata)
 
 
 @given(st.text(st.sampled_from('a" b\u200f\\')), st.text(), st.text(st.characters(exclude_categories=["Cs"])))
