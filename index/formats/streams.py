@@ -23,6 +23,7 @@ LONGEST_FILE = 64 << 20  # bytes, of a file that is held in memory
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20  # decompressed bytes: times the file; allowed for any file
 XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
 READ_BYTES = 1 << 16  # bytes read at a time
+STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @contextmanager
@@ -55,12 +56,12 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str | BadUnit]]:
     """Yield lines as `read_lines` does, with a BadUnit for a line that is too long or cannot be decoded.
 
-    `encoding`, if it is not UTF-8, or UTF-16 with a byte order mark. Raises CorpusError.
+    `encoding`, if it has no byte order mark and is not UTF-8. Raises CorpusError.
     """
     with open_stream(path) as file:
-        begin = cast(io.BufferedReader, file).peek(2)[:2]
-        marked = "utf-16" if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-        text = io.TextIOWrapper(file, encoding or marked, "surrogateescape", newline="\n")
+        begin = cast(io.BufferedReader, file).peek(READ_BYTES)
+        marked = next((name for mark, name in STREAM_CHARSETS.items() if begin.startswith(mark)), None)
+        text = io.TextIOWrapper(file, marked or encoding or "utf-8", "surrogateescape", newline="\n")
         number = 0
         try:
             while line := text.readline(LONGEST_LINE + 1):

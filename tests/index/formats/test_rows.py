@@ -148,6 +148,13 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
             list(read(Source(written, "pl")))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "cp1252"])
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "x.csv").write_text("text,n\nÄ,1\n", "utf-8-sig")
+    (sentence,) = read(Source(tmp_path / "x.csv", "de", encoding=encoding))
+    assert (sentence.text, sentence.metadata) == ("Ä", {"n": "1"})
+
+
 @each
 def test_no_key_of_metadata_is_taken_for_a_column(tmp_path: Path, suffix: str) -> None:
     metadata = {"text": "x", "language": "fr", "lang": "fr", "group": "x", "de": "y"}
