@@ -61,7 +61,8 @@ def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[i
     with open_stream(path) as file:
         begin = cast(io.BufferedReader, file).peek(READ_BYTES)
         marked = next((name for mark, name in STREAM_CHARSETS.items() if begin.startswith(mark)), None)
-        text = io.TextIOWrapper(file, marked or encoding or "utf-8", "surrogateescape", newline="\n")
+        end = "\r" if b"\r" in begin[:-1] and b"\n" not in begin else "\n"  # as on an old Macintosh
+        text = io.TextIOWrapper(file, marked or encoding or "utf-8", "surrogateescape", newline=end)
         number = 0
         try:
             while line := text.readline(LONGEST_LINE + 1):
@@ -75,7 +76,7 @@ def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[i
                     yield number, line
                 else:
                     yield number, BadUnit(number, f"not {_said(encoding)}: save the file as UTF-8")
-                while len(line) > LONGEST_LINE and not line.endswith("\n"):  # skip the rest of the line
+                while len(line) > LONGEST_LINE and not line.endswith(end):  # skip the rest of the line
                     line = text.readline(LONGEST_LINE + 1)
         except UnicodeDecodeError as error:
             said = f"not {_said(encoding or error.encoding)}"

@@ -148,6 +148,12 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
             list(read(Source(written, "pl")))
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_lines_may_end_as_on_an_old_macintosh(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"en\rA dog.\rA cat." + b"\r" * 20_000)
+    assert [(one.text, one.line) for one in found(tmp_path / name)] == [("A dog.", 2), ("A cat.", 3)]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "cp1252"])
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "x.csv").write_text("text,n\nÄ,1\n", "utf-8-sig")
