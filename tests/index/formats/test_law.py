@@ -332,3 +332,12 @@ def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:
         ("title", "A TITLE", True),
         ("Done", "Fertig", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("x.xcstrings", '{{"strings": {{"{}": {{}}}}}}'), ("x.strings", '"{0}" = "{0}";')]
+)
+def test_a_key_that_is_a_long_text_is_no_id(name: str, form: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(form.format("Long. " * 120), "utf-8")
+    (sentence,) = read(Source(tmp_path / name, "en"))
+    assert (sentence.id, sentence.text, sentence.group) == ("1", "Long. " * 120, f"{name}#{'Long. ' * 120}")
