@@ -41,13 +41,15 @@ class Filling(NamedTuple):
 class Unit:
     """A text without a translation, as translators read it; `edit` gives the edits that fill it.
 
-    `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written.
+    `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written. The
+    texts of one `message` are filled all or not at all.
     """
 
     text: str
     edit: Callable[[Filling], Iterable[Edit]]
     context: str | None = None
     adapt: Callable[[Filling], Filling | None] | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from index.languages import standard_code
 
 
 class String(NamedTuple):
-    """A text, its key, and where it stands in the file."""
+    """A text, its key, and where it stands in the file; `message`: the key of all branches of its message."""
 
     key: str
     text: str
     begin: int
     end: int
+    message: str | None = None
 
 
 class Contents(NamedTuple):
@@ -65,7 +66,8 @@ class Keyed:
         document = Document(found.text, found.charset, found.language)
         for string in found.strings:
             if string.text.strip():
-                document.units.append(Unit(string.text, partial(self._filled, document, string)))
+                filled = partial(self._filled, document, string)
+                document.units.append(Unit(string.text, filled, message=string.message))
         document.head += found.head(target)
         return document
 

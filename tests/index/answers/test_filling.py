@@ -191,6 +191,27 @@ def test_json_is_written_without_what_it_cannot_mark(
     }
 
 
+@pytest.mark.parametrize(
+    ("branches", "counts", "filled_in"),
+    [
+        (("One file", "%d files", "#"), (2, 0, 1), ("Eine Datei", "%d Dateien", "#")),
+        (("One file", UNKNOWN, "#"), (0, 0, 3), None),
+        (("One file", NEARLY, "%d files"), (0, 3, 0), None),
+    ],
+)
+def test_the_branches_of_a_message_are_filled_all_or_not_at_all(
+    translator: Translator,
+    tmp_path: Path,
+    branches: tuple[str, str, str],
+    counts: tuple[int, int, int],
+    filled_in: tuple[str, str, str] | None,
+) -> None:
+    form = '{{"a": "Delete file", "n": "{{n, plural, one{{{}}} other{{{}}} =7{{{}}}}}", "b": "Delete file"}}'
+    summary, text = filled(translator, tmp_path, "x.arb", form.format(*branches))
+    assert (summary.translated - 2, summary.fuzzy, summary.empty) == counts
+    assert text == form.replace("Delete file", "Datei löschen").format(*(filled_in or branches))
+
+
 def test_text(translator: Translator, tmp_path: Path) -> None:
     summary, text = filled(translator, tmp_path, "x.txt", f"\ufeff  {EXACT}\n\n{NEARLY}\n{UNKNOWN}")
     assert summary == Summary(translated=1, fuzzy=1, empty=1, kept=0, fuzzy_written=False)
