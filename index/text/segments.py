@@ -17,7 +17,13 @@ BLOCK_TAGS = frozenset(
     {"br", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "section"}
     | {"table", "tbody", "td", "th", "thead", "tr", "ul"}
 )
-VOID_TAGS = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})  # never closed
+VOID_TAGS = frozenset({"area", "br", "embed", "hr", "img", "input", "source", "track", "wbr"})  # never closed
+LEFT_OUT = frozenset({"code", "pre", "script", "style", "svg", "template", "textarea"})  # and what says so:
+_SAYS_SO = re.compile(
+    r"""\s(?:translate\s*=\s*["']?no\b|class\s*=\s*(?:"[^"]*|'[^']*|[^\s"'>]*)\bnotranslate\b)""",
+    re.IGNORECASE,
+)
+_PAIRED_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*(?<!/)>", re.IGNORECASE)
 # A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
 # make it linear in the length of the text.
 MARKUP = re.compile(
@@ -48,10 +54,10 @@ def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]
 
 
 def without_markup(markup: str) -> str:
-    """The text of a fragment of HTML: entities decoded, tags and comments removed, which may divide words."""
-    return html.unescape(
-        MARKUP.sub(lambda tag: " " if (tag[1] or "br").lower() in BLOCK_TAGS else "", markup)
-    )
+    """The text of a fragment of HTML: entities decoded, without tags, which may divide words, and what is
+    left out."""
+    blocks = (" " if block.between else MARKUP.sub("", block.text) for block in _blocks(markup))
+    return html.unescape("".join(blocks))
 
 
 def sentence_of(segment: Segment, *, markup: bool = False) -> str:
@@ -72,14 +78,30 @@ def filled(parts: Sequence[Segment], translated: Callable[[Segment], str], *, ma
 
 
 def _blocks(text: str) -> Iterator[Segment]:
-    """The tags at which sentences end, and what is between these."""
-    place = 0
-    for tag in MARKUP.finditer(text):
-        if tag[1] is None or tag[1].lower() in BLOCK_TAGS:  # a comment or declaration, too
+    """The tags at which sentences end, elements that are left out, and what is between these."""
+    place = end = 0
+    while tag := MARKUP.search(text, end):
+        name = (tag[1] or "br").lower()  # a comment or declaration, too
+        end = _end(text, tag, name)
+        if end > tag.end() or name in BLOCK_TAGS or name in LEFT_OUT:
             yield Segment(text[place : tag.start()])
-            yield Segment(tag[0], between=True)
-            place = tag.end()
+            yield Segment(text[tag.start() : end], between=True)
+            place = end
     yield Segment(text[place:])
+
+
+def _end(text: str, tag: re.Match[str], name: str) -> int:
+    """Where a tag ends or, if it begins an element that is left out, where that ends."""
+    nests, depth = name not in LEFT_OUT, 1  # what is in these is no markup
+    is_alone = tag[0].startswith("</") or tag[0].endswith("/>") or name in VOID_TAGS
+    if is_alone or (nests and not _SAYS_SO.search(tag[0])):
+        return tag.end()
+    for other in _PAIRED_TAG.finditer(text, tag.end()):
+        if other[2].lower() == name:
+            depth += -1 if other[1] else nests
+            if depth == 0:
+                return other.end()
+    return len(text)
 
 
 def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:

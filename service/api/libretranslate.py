@@ -20,7 +20,7 @@ from index.answers.request import Choices, Query
 from index.answers.respond import check_answers, clean_texts, field_names
 from index.text.identification import clear_language
 from index.text.normalisation import clean
-from index.text.segments import Segment, filled, segments, sentence_of, without_markup
+from index.text.segments import MARKUP, Segment, filled, segments, sentence_of, without_markup
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
@@ -227,8 +227,10 @@ async def _put_together(
 def _sentences(parts: Sequence[Segment], answers: Answers | None) -> list[Segment]:
     """The sentences of a text that are asked one by one; [] for one that is answered as a whole."""
     sentences = [part for part in parts if not part.between]
-    known = answers is None or (answers and answers[0].match in ("exact", "memory", "paraphrase"))
-    return [] if known or len(sentences) < 2 else sentences
+    known = answers and answers[0].match in ("exact", "memory", "paraphrase")
+    # An answer as a whole would take the place of elements that are left out.
+    left_out = any(map(str.isalpha, MARKUP.sub("", "".join(part.text for part in parts if part.between))))
+    return [] if answers is None or len(sentences) < 2 or (known and not left_out) else sentences
 
 
 def _as_one(parts: Sequence[Segment]) -> list[Segment]:

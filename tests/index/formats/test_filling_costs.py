@@ -37,6 +37,8 @@ SEGMENTS = b"""<xliff><file source-language="en"><trans-unit><source>a</source><
         ("x.html", b"<html " * COUNT),
         ("x.html", b"<meta " * COUNT),
         ("x.html", b"<script>" * COUNT),
+        ("x.html", b"<b translate=no>" * COUNT),
+        ("x.html", b"<b" + b" class='a class=" * COUNT),
         ("x.html", b"<b>" * COUNT + b"a" + b"</b>" * COUNT),
         ("x.html", b"<p>a" + b" " * COUNT + b"b"),
         ("x.html", b"A. B. " * COUNT),

@@ -38,6 +38,16 @@ def test_a_plain_text(text: str, expected: list[str]) -> None:
         ("A dog <b>runs.</b>", ["A dog runs."], "<b>X</b>"),
         ("<b>A dog runs</b>.", ["A dog runs."], "<b>X</b>"),
         ("<!-- A note. --><br>Hello", ["Hello"], "<!-- A note. --><br>X"),
+        ("<!-- <pre> -->Hello", ["Hello"], "<!-- <pre> -->X"),
+        (
+            '<script src="a"/>A<svg/>b<img translate=no>',
+            ["A", "b"],
+            '<script src="a"/>X<svg/>X<img translate=no>',
+        ),
+        ("A <code>b</code>", ["A"], "X <code>b</code>"),
+        ("<script>a('<script>')</script>B", ["B"], "<script>a('<script>')</script>X"),
+        ("<b class='a notranslate'>A <b>b</b> c</b> D", ["D"], "<b class='a notranslate'>A <b>b</b> c</b> X"),
+        ('A<p translate="no">B', ["A"], 'X<p translate="no">B'),
     ],
 )
 def test_a_fragment_of_html(text: str, expected: list[str], translated: str) -> None:

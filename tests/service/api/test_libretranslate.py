@@ -247,6 +247,22 @@ def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text:
     assert translated(remembering, q=text) == {"translatedText": answer}
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (
+            "<p>The dog sleeps.</p><script>alert(1)</script>",
+            "<p>Der Vertrag gilt.</p><script>alert(1)</script>",
+        ),
+        ("The dog sleeps. <code>x</code> The cat runs.", "Der Vertrag gilt. <code>x</code> Bitte warten!"),
+        ("<b translate=no>The dog</b> The dog sleeps.", "<b translate=no>The dog</b> Der Vertrag gilt."),
+    ],
+)
+def test_what_is_left_out_stays_where_it_is(remembering: TestClient, text: str, answer: str) -> None:
+    assert translated(remembering, q=text, format="html") == {"translatedText": answer}
+    assert translated(remembering, q=text, format="html", target="en") == {"translatedText": text}
+
+
 def test_a_single_word_is_looked_up_among_the_words(client: TestClient, translator: Translator) -> None:
     ((word, *_),) = translator.words(["dog"], "en", "de")
     assert translated(client, q="dog") == {"translatedText": word.text}
