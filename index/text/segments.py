@@ -19,10 +19,7 @@ BLOCK_TAGS = frozenset(
 )
 VOID_TAGS = frozenset({"area", "br", "embed", "hr", "img", "input", "source", "track", "wbr"})  # never closed
 LEFT_OUT = frozenset({"code", "pre", "script", "style", "svg", "template", "textarea"})  # and what says so:
-_SAYS_SO = re.compile(
-    r"""\s(?:translate\s*=\s*["']?no\b|class\s*=\s*(?:"[^"]*|'[^']*|[^\s"'>]*)\bnotranslate\b)""",
-    re.IGNORECASE,
-)
+_SAYS_SO = re.compile(r"""(?i)\s(?:translate=["']?no|class=(?:"[^"]*|'[^']*|[^\s"'>]*)\bnotranslate)\b""")
 _PAIRED_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*(?<!/)>", re.IGNORECASE)
 # A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
 # make it linear in the length of the text.
@@ -30,11 +27,11 @@ MARKUP = re.compile(
     r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
-# Here, too, space is read once.
 LINE_BREAK = re.compile(r"(?<!\s)(?:(?![\n\r\u2028\u2029])\s)*+[\n\r\u2028\u2029]\s*+")
-# What may stand before or after a sentence without being part of it: space, pictures and their modifiers.
+_ENTITY = re.compile(r"&(?:#\w{1,8}|[a-z]\w{1,31});", re.IGNORECASE)
+# What may stand around a sentence without being part of it: space, pictures, before it also marks of lists.
 _EDGE = r"\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f"
-EDGES = re.compile(rf"([{_EDGE}]*+)((?:[{_EDGE}]*+[^{_EDGE}]++)*+)")
+EDGES = re.compile(rf"((?:[-–—•·*&]?[{_EDGE}])*+)((?:[{_EDGE}]*+[^{_EDGE}]++)*+)")
 
 
 @dataclass(frozen=True)
@@ -97,16 +94,15 @@ def _end(text: str, tag: re.Match[str], name: str) -> int:
     if is_alone or (nests and not _SAYS_SO.search(tag[0])):
         return tag.end()
     for other in _PAIRED_TAG.finditer(text, tag.end()):
-        if other[2].lower() == name:
-            depth += -1 if other[1] else nests
-            if depth == 0:
-                return other.end()
+        depth += (other[2].lower() == name) * (-1 if other[1] else nests)
+        if depth == 0:
+            return other.end()
     return len(text)
 
 
 def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
     """The sentences of a block and what is between them."""
-    blank_block = MARKUP.sub(lambda tag: " " * len(tag[0]), block) if markup else block
+    blank_block = _blank(block) if markup else block
     place = 0
     for line_break in [*LINE_BREAK.finditer(block), None]:
         end = line_break.start() if line_break else len(block)
@@ -118,13 +114,16 @@ def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
             place = line_break.end()
 
 
-def _without_edges(part: str, blank: str) -> Iterator[Segment]:
-    """A sentence, without space, pictures and tags before and after it; only these are no sentence.
+def _blank(block: str) -> str:
+    """A block with spaces in place of its tags, and its entities decoded: each character where it was."""
+    blank = MARKUP.sub(lambda tag: " " * len(tag[0]), block)
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]).ljust(len(entity[0]), "\u200d"), blank)
 
-    `blank` is the part with spaces in place of its tags.
-    """
+
+def _without_edges(part: str, blank: str) -> Iterator[Segment]:
+    """A sentence, without space, pictures and tags before and after it; what has no letters is none."""
     edges = EDGES.match(blank)
-    start, end = edges.span(2) if edges and any(map(str.isalnum, blank)) else (len(part), len(part))
+    start, end = edges.span(2) if edges and any(map(str.isalpha, blank)) else (len(part), len(part))
     yield Segment(part[:start], between=True)
     yield Segment(part[start:end])
     yield Segment(part[end:], between=True)

@@ -218,8 +218,9 @@ async def _put_together(
         if not all(rows):
             whole.append(None)
             continue
-        texts_of = iter([_encoded(answers[0].text, body) for answers in rows])
         shown = row if own else _as_one(row)
+        mark = shown[0].text.strip() if shown[0].between and not own else ""  # which the answer may have, too
+        texts_of = iter([_encoded(answers[0].text.removeprefix(mark).strip(), body) for answers in rows])
         whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
     return whole
 

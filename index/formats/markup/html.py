@@ -56,7 +56,7 @@ def _sentences(text: str, language: str) -> Iterator[tuple[int, Segment]]:
     """Yield the sentences with the places where they begin."""
     place = 0
     for segment in segments(text, language, markup=True):
-        if not segment.between and any(map(str.isalnum, sentence_of(segment, markup=True))):
+        if not segment.between:
             yield place, segment
         place += len(segment.text)
 

@@ -21,7 +21,8 @@ def sentences(text: str, *, markup: bool = False) -> list[str]:
         ("🐕 A dog runs! 🎉👩‍🚒", ["A dog runs!"]),
         ("Prof. Dr. Brown is here. He waits.", ["Prof. Dr. Brown is here.", "He waits."]),
         ("\n \n", []),
-        ("🎉", []),
+        ("🎉 12", []),
+        ("- A dog runs.\n• A cat -", ["A dog runs.", "A cat -"]),
         ("", []),
     ],
 )
@@ -44,6 +45,7 @@ def test_a_plain_text(text: str, expected: list[str]) -> None:
             ["A", "b"],
             '<script src="a"/>X<svg/>X<img translate=no>',
         ),
+        ("&nbsp;A dog.&#160;&amp; B&#x1F415;", ["A dog.", "B"], "&nbsp;X&#160;&amp; X&#x1F415;"),
         ("A <code>b</code>", ["A"], "X <code>b</code>"),
         ("<script>a('<script>')</script>B", ["B"], "<script>a('<script>')</script>X"),
         ("<b class='a notranslate'>A <b>b</b> c</b> D", ["D"], "<b class='a notranslate'>A <b>b</b> c</b> X"),

@@ -241,6 +241,8 @@ def test_health(client: TestClient) -> None:
         ("The dog sleeps. The cat runs.", "Der Vertrag gilt. Bitte warten!"),
         ("The dog sleeps.", "Der Vertrag gilt."),
         (" The dog sleeps.\n\n\tThe cat runs. 🐈\n", " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"),
+        ("- The dog sleeps.\n1. The cat runs. & A bird.", "- Der Vertrag gilt.\n1. Bitte warten! & Nein."),
+        ("- A cow.", "- Muh."),
     ],
 )
 def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text: str, answer: str) -> None:
@@ -255,6 +257,7 @@ def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text:
             "<p>Der Vertrag gilt.</p><script>alert(1)</script>",
         ),
         ("The dog sleeps. <code>x</code> The cat runs.", "Der Vertrag gilt. <code>x</code> Bitte warten!"),
+        ("<p>&nbsp;A bird.&nbsp;</p> A bird. &amp; A bird.", "<p>&nbsp;Nein.&nbsp;</p> Nein. &amp; Nein."),
         ("<b translate=no>The dog</b> The dog sleeps.", "<b translate=no>The dog</b> Der Vertrag gilt."),
     ],
 )
