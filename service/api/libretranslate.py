@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from index.answers.answer import Answers, likely
 from index.answers.request import Choices, Query
 from index.answers.respond import check_answers, clean_texts, field_names
-from index.text.identification import clear_language
+from index.text.identification import clear_language, has_letters
 from index.text.normalisation import clean
 from index.text.segments import MARKUP, Segment, filled, segments, sentence_of, without_markup
 from service import limits
@@ -58,8 +58,8 @@ class Text:
     chance: float = 1.0
 
     def needs(self, target: str) -> bool:
-        """Whether the text must be translated: it is not blank, and in another language than the target."""
-        return bool(self.cleaned) and self.source != target
+        """Whether the text must be translated: it has letters, and is in another language than the target."""
+        return has_letters(self.cleaned) and self.source != target
 
 
 @router.post(
@@ -151,7 +151,7 @@ async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     rows = await engine.run("detect", engine.translator.language_chances, cleaned)
     named = zip(field_names("q", cleaned), cleaned, rows, strict=True)
     engine.languages.check_clear(
-        [(name, chances, clear_language(chances)) for name, text, chances in named if text]
+        [(name, chances, clear_language(chances)) for name, text, chances in named if has_letters(text)]
     )
     return [
         Text(sent, text, *next(iter(chances.items()), ("", 0.0)))
@@ -230,7 +230,7 @@ def _sentences(parts: Sequence[Segment], answers: Answers | None) -> list[Segmen
     sentences = [part for part in parts if not part.between]
     known = answers and answers[0].match in ("exact", "memory", "paraphrase")
     # An answer as a whole would take the place of elements that are left out.
-    left_out = any(map(str.isalpha, MARKUP.sub("", "".join(part.text for part in parts if part.between))))
+    left_out = has_letters(MARKUP.sub("", "".join(part.text for part in parts if part.between)))
     return [] if answers is None or len(sentences) < 2 or (known and not left_out) else sentences
 
 
