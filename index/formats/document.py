@@ -103,10 +103,8 @@ class Document:
     def content(self) -> bytes:
         """The file with the translations filled in so far; unchanged without any."""
         parts, end = [], 0
-        edits = (
-            [*self.head, *(Edit(*place, text) for place, text in self.edits.items())] if self.edits else []
-        )
-        for edit in sorted(edits):
+        edits = [Edit(*place, text) for place, text in self.edits.items()]
+        for edit in sorted([*self.head, *edits] if edits else []):
             parts += [self.text[end : edit.begin], edit.text]
             end = edit.end
         return self.charset.encode("".join([*parts, self.text[end:]]))

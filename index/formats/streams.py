@@ -67,15 +67,12 @@ def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[i
         try:
             while line := text.readline(LONGEST_LINE + 1):
                 number += 1
+                reason = None
                 if len(line) > LONGEST_LINE:
-                    yield (
-                        number,
-                        BadUnit(number, f"longer than {LONGEST_LINE} characters: one sentence a line"),
-                    )
-                elif line.isascii() or is_text(line):
-                    yield number, line
-                else:
-                    yield number, BadUnit(number, f"not {_said(encoding)}: save the file as UTF-8")
+                    reason = f"longer than {LONGEST_LINE} characters: one sentence a line"
+                elif not (line.isascii() or is_text(line)):
+                    reason = f"not {_said(encoding)}: save the file as UTF-8"
+                yield number, BadUnit(number, reason) if reason else line
                 while len(line) > LONGEST_LINE and not line.endswith(end):  # skip the rest of the line
                     line = text.readline(LONGEST_LINE + 1)
         except UnicodeDecodeError as error:

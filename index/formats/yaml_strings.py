@@ -63,9 +63,8 @@ def _strings(
         for number, value in enumerate(node.value):
             yield from _strings(label, text, value, f"{path}/{number}", seen, depth + 1)
     elif isinstance(node, yaml.ScalarNode) and node.tag == STRING_TAG and node.value.strip():
-        begin, end = node.start_mark.index, node.end_mark.index
-        if properties := _PROPERTIES.match(text, begin):
-            begin = properties.end()
+        begin = next(_PROPERTIES.finditer(text, node.start_mark.index)).end()
+        end = node.end_mark.index
         yield String(path.strip("/"), node.value, begin, begin + len(text[begin:end].rstrip()))
 
 

@@ -192,24 +192,17 @@ def test_json_is_written_without_what_it_cannot_mark(
 
 
 @pytest.mark.parametrize(
-    ("branches", "counts", "filled_in"),
-    [
-        (("One file", "%d files", "#"), (2, 0, 1), ("Eine Datei", "%d Dateien", "#")),
-        (("One file", UNKNOWN, "#"), (0, 0, 3), None),
-        (("One file", NEARLY, "%d files"), (0, 3, 0), None),
-    ],
+    ("other", "counts"), [("%d files", (2, 0, 1)), (UNKNOWN, (0, 0, 3)), (NEARLY, (0, 3, 0))]
 )
 def test_the_branches_of_a_message_are_filled_all_or_not_at_all(
-    translator: Translator,
-    tmp_path: Path,
-    branches: tuple[str, str, str],
-    counts: tuple[int, int, int],
-    filled_in: tuple[str, str, str] | None,
+    translator: Translator, tmp_path: Path, other: str, counts: tuple[int, ...]
 ) -> None:
-    form = '{{"a": "Delete file", "n": "{{n, plural, one{{{}}} other{{{}}} =7{{{}}}}}", "b": "Delete file"}}'
-    summary, text = filled(translator, tmp_path, "x.arb", form.format(*branches))
-    assert (summary.translated - 2, summary.fuzzy, summary.empty) == counts
-    assert text == form.replace("Delete file", "Datei löschen").format(*(filled_in or branches))
+    form = '{{"a": "{}", "n": "{{n, plural, one{{{}}} other{{{}}} =7{{{}}}}}"}}'
+    last = "%d files" if other == NEARLY else "#"
+    summary, text = filled(translator, tmp_path, "x.arb", form.format(EXACT, "One file", other, last))
+    assert (summary.translated - 1, summary.fuzzy, summary.empty) == counts
+    one, others = ("Eine Datei", "%d Dateien") if counts[0] else ("One file", other)
+    assert text == form.format("Datei löschen", one, others, last)
 
 
 def test_text(translator: Translator, tmp_path: Path) -> None:

@@ -103,18 +103,14 @@ def test_what_is_malformed_is_refused_with_its_line(tmp_path: Path, content: str
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_former_marks_give_way_to_those_of_the_filling(end: str) -> None:
-    form = (HEADER + '{}msgid "A"\nmsgid_plural "B"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n').replace("\n", end)
-    marks, kept = f'#, fuzzy, c-format{end}#| msgid "Old"{end}', f"#, c-format{end}"
-    for fuzzy, left in (
-        (False, kept),
-        (True, f'#, fuzzy, c-format{end}#| msgid "A"{end}#| msgid_plural "B"{end}'),
-    ):
-        document = open_document(form.format(PLURAL, marks, "", "").encode(), "x.po", "de")
+@pytest.mark.parametrize("fuzzy", [False, True])
+def test_former_marks_give_way_to_those_of_the_filling(end: str, fuzzy: bool) -> None:
+    form = HEADER.format(PLURAL) + '#: a.c\n{}msgid "A"\nmsgid_plural "B"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n'
+    before, after = '#, fuzzy{}\n#| msgid ""\n#| "Old"\n', '#, fuzzy{}\n#| msgid "A"\n#| msgid_plural "B"\n'
+    for flags, left in (("", ""), (", c-format", "#, c-format\n"), (", a, b", "#, a, b\n")):
+        content = form.format(before.format(flags), "", "").replace("\n", end)
+        document = open_document(content.encode(), "x.po", "de")
         for unit in document.units:
             document.fill(unit, Filling("C", fuzzy and unit.text == "B", unit.text))
-        assert document.content().decode() == form.format(PLURAL, left, "C", "C")
-    text = f'#, fuzzy{end}#| msgid ""{end}#| "Old"{end}msgid "A"{end}msgstr "{{}}"{end}'
-    document = open_document((HEADER.format("") + text.format("")).encode(), "x.po", "de")
-    document.fill(document.units[0], Filling("B"))
-    assert document.content().decode().endswith(f'\n\nmsgid "A"{end}msgstr "B"{end}')
+        wanted = form.format(after.format(flags) if fuzzy else left, "C", "C").replace("\n", end)
+        assert document.content().decode() == wanted

@@ -253,10 +253,7 @@ def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text:
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        (
-            "<p>The dog sleeps.</p><script>alert(1)</script>",
-            "<p>Der Vertrag gilt.</p><script>alert(1)</script>",
-        ),
+        ("A bird.<script>alert(1)</script>", "Nein.<script>alert(1)</script>"),
         ("The dog sleeps. <code>x</code> The cat runs.", "Der Vertrag gilt. <code>x</code> Bitte warten!"),
         ("<p>&nbsp;A bird.&nbsp;</p> A bird. &amp; A bird.", "<p>&nbsp;Nein.&nbsp;</p> Nein. &amp; Nein."),
         ("<b translate=no>The dog</b> The dog sleeps.", "<b translate=no>The dog</b> Der Vertrag gilt."),
