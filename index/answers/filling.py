@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from index.answers.answer import Answer, Answers
@@ -40,12 +41,16 @@ def fill(document: Document, matches: Sequence[Answers], *, fuzzy: bool | None =
     """
     written = document.marks_fuzzy if fuzzy is None else fuzzy
     counts = Counter[str]()
-    for unit, answers in zip(document.units, matches, strict=True):
-        filling = filling_of(unit, answers)
-        if filling is None or ((written or not filling.fuzzy) and not document.fill(unit, filling)):
-            counts["empty"] += 1
-        else:
-            counts["fuzzy" if filling.fuzzy else "translated"] += 1
+    pairs = zip(document.units, matches, strict=True)
+    for _, message in groupby(pairs, key=lambda pair: pair[0].message or id(pair[0])):
+        texts = [(unit, filling_of(unit, answers)) for unit, answers in message]
+        missing = any(filling is None and any(map(str.isalpha, unit.text)) for unit, filling in texts)
+        is_fuzzy = any(filling.fuzzy for _, filling in texts if filling)
+        for unit, filling in texts:
+            if missing or not filling or ((written or not is_fuzzy) and not document.fill(unit, filling)):
+                counts["empty"] += 1
+            else:
+                counts["fuzzy" if is_fuzzy else "translated"] += 1
     return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
 
 

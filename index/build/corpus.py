@@ -101,9 +101,8 @@ class Corpus:
         if not found and wanted is None:
             if source.bad and (unit := source.bad.first_of(source.path)):
                 raise UnitError(source.path, unit.line, unit.reason)
-            raise CorpusError(
-                f"{source.path}: nothing in a language that {self._model} knows: {listed(self._known)}"
-            )
+            known = f"nothing in a language that {self._model} knows: {listed(self._known)}"
+            raise CorpusError(f"{source.path}: {known if line else 'empty: give a file with sentences'}")
 
 
 def _checked(source: Source, known: Collection[str], model: str) -> Source:

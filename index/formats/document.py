@@ -41,13 +41,15 @@ class Filling(NamedTuple):
 class Unit:
     """A text without a translation, as translators read it; `edit` gives the edits that fill it.
 
-    `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written.
+    `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written. The
+    texts of one `message` are filled all or not at all.
     """
 
     text: str
     edit: Callable[[Filling], Iterable[Edit]]
     context: str | None = None
     adapt: Callable[[Filling], Filling | None] | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,8 @@ class Document:
     def content(self) -> bytes:
         """The file with the translations filled in so far; unchanged without any."""
         parts, end = [], 0
-        edits = (
-            [*self.head, *(Edit(*place, text) for place, text in self.edits.items())] if self.edits else []
-        )
-        for edit in sorted(edits):
+        edits = [Edit(*place, text) for place, text in self.edits.items()]
+        for edit in sorted([*self.head, *edits] if edits else []):
             parts += [self.text[end : edit.begin], edit.text]
             end = edit.end
         return self.charset.encode("".join([*parts, self.text[end:]]))

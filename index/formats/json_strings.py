@@ -139,7 +139,7 @@ def _strings(value: Value, text: str) -> Iterator[String]:
         yield String(key, value.text, value.begin, value.end)
         return
     for branch in (whole, *others):
-        yield branch._replace(key=key + branch.key, text=json.loads(f'"{branch.text}"'))
+        yield branch._replace(key=key + branch.key, text=json.loads(f'"{branch.text}"'), message=key)
 
 
 def _extension_entries(found: list[Value]) -> set[tuple[str, ...]]:

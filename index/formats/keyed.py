@@ -12,18 +12,19 @@ from typing import NamedTuple
 
 from index.errors import CorpusError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
-from index.formats.sentence import BadUnit, Sentence, as_written
+from index.formats.sentence import LONGEST_ID, BadUnit, Sentence, as_written
 from index.formats.streams import read_whole
 from index.languages import standard_code
 
 
 class String(NamedTuple):
-    """A text, its key, and where it stands in the file."""
+    """A text, its key, and where it stands in the file; `message`: the key of all branches of its message."""
 
     key: str
     text: str
     begin: int
     end: int
+    message: str | None = None
 
 
 class Contents(NamedTuple):
@@ -53,10 +54,11 @@ class Keyed:
         if code is None:
             raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
         family, line, place = family_of(path, code), 1, 0
-        for string in found.strings:
+        for number, string in enumerate(found.strings, start=1):
             line, place = line + found.text.count("\n", place, string.begin), string.begin
             written, group = as_written("", string.text), f"{family}#{string.key}"
-            yield Sentence(string.key, string.text, code, line, written, group, is_string=True)
+            name = string.key if len(string.key) <= LONGEST_ID else str(number)  # it may be the text
+            yield Sentence(name, string.text, code, line, written, group, is_string=True)
 
     def open_document(self, content: bytes, label: str, target: str) -> Document:
         """Read a file to be filled: each translation takes the place of its text. Raises CorpusError."""
@@ -64,7 +66,8 @@ class Keyed:
         document = Document(found.text, found.charset, found.language)
         for string in found.strings:
             if string.text.strip():
-                document.units.append(Unit(string.text, partial(self._filled, document, string)))
+                filled = partial(self._filled, document, string)
+                document.units.append(Unit(string.text, filled, message=string.message))
         document.head += found.head(target)
         return document
 

@@ -257,8 +257,7 @@ def _quoted(end: str, keyword: str, text: str, prefix: str = "") -> str:
 def _filled(entry: Entry, end: str, filling: Filling) -> Iterator[Edit]:
     part = entry.parts["msgstr"]
     yield Edit(part.begin, part.end, _quoted(end, "msgstr", filling.text))
-    if filling.fuzzy:
-        yield from _marked(entry, end, [("msgid", filling.original)])
+    yield from _marked(entry, end, [("msgid", filling.original)] if filling.fuzzy else [])
 
 
 def _marked(entry: Entry, end: str, originals: Iterable[tuple[str, str]]) -> Iterator[Edit]:
@@ -267,13 +266,21 @@ def _marked(entry: Entry, end: str, originals: Iterable[tuple[str, str]]) -> Ite
     flags = next((place for place, text in entry.comments if text.startswith("#,")), None)
     lines = [_quoted(end, f"#| {keyword}", text, "#| ") for keyword, text in originals]
     insertion = " fuzzy," if lines else ""
-    if any(text.startswith("#|") for _, text in entry.comments):
-        lines = []
+    yield from _without_marks(entry, end, fuzzy=bool(lines))
     if flags is None and insertion:
         lines.insert(0, "#, fuzzy")
     elif flags is not None and "fuzzy" not in entry.flags():
         yield Edit(flags + 2, flags + 2, insertion)
     yield Edit(entry.begin, entry.begin, "".join(line + end for line in lines))
+
+
+def _without_marks(entry: Entry, end: str, *, fuzzy: bool) -> Iterator[Edit]:
+    """Yield the edits that leave out former texts and, unless it stays, the flag `fuzzy`."""
+    for place, text in entry.comments:
+        flags = [flag for flag in text[2:].split(",") if flag.strip() != "fuzzy"]
+        if text.startswith("#|") or (text.startswith("#,") and ",".join(flags) != text[2:]):
+            others = f"#,{','.join(flags).rstrip()}{end}" if flags and text[1] == "," else ""
+            yield Edit(place, place + len(text) + 1, f"{text}\n" if fuzzy and text[1] == "," else others)
 
 
 def _plural_units(entry: Entry, forms: int, end: str) -> Iterator[Unit]:
@@ -335,6 +342,4 @@ def _head(document: Document, label: str, header: Entry | None, target: str, end
         )
     if written != stated:
         yield Edit(part.begin, part.end, written)
-    for place, text in header.comments:
-        if text.rstrip("\r") == "#, fuzzy":  # of a template
-            yield Edit(place, place + len(text) + 1, "")
+    yield from _without_marks(header, end, fuzzy=False)  # of a template

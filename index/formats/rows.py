@@ -30,6 +30,8 @@ def columns_of(pairs: str) -> dict[str, str]:
         meaning, mark, name = (part.strip() for part in pair.partition("="))
         if not (meaning and mark and name) or name in columns:
             raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
+        if len(meaning) <= 3 and not is_named(meaning):
+            raise UsageError(f"{meaning}: use qaa to qtz for a language the encoder does not know")
         columns[name] = language_named(name) if meaning in LANGUAGE_ROLES else meaning
     return columns
 
@@ -48,35 +50,22 @@ def row_sentences(
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     sentence_id = str(values.pop(ID, number))
-    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
+    group: object = local_group(path, number)
     if TEXT in row:
-        yield _text_sentence(path, line, sentence_id, values, language)
-        return
-    texts = values.pop(TRANSLATION, None)
-    if not isinstance(texts, Mapping):
+        code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
+        if not isinstance(code, str):
+            raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
+        texts, group = {code: values.pop(TEXT, "")}, values.pop(GROUP, None)
+    elif not isinstance(texts := values.pop(TRANSLATION, None), Mapping):
         texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
         if not texts and not any(_is_language(name, language) for name in row):
             raise UnitError(path, line, f"no text in it: {COLUMNS_HELP}")
+    values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     check_repeated(path, line, values, len(texts))
     for code, text in texts.items():
-        _check_text(path, line, text)
-        yield Sentence(sentence_id, text, code, line, values, local_group(path, number))
-
-
-def _text_sentence(
-    path: Path, line: int, sentence_id: str, values: dict[str, Any], language: str | None
-) -> Sentence:
-    text, group = values.pop(TEXT, ""), values.pop(GROUP, None)
-    code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
-    if not isinstance(code, str):
-        raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
-    _check_text(path, line, text)
-    return Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
-
-
-def _check_text(path: Path, line: int, text: object) -> None:
-    if not isinstance(text, str):
-        raise UnitError(path, line, f"a text is {type(text).__name__}, not a string: write strings")
+        if not isinstance(text, str):
+            raise UnitError(path, line, f"a text is {type(text).__name__}, not a string: write strings")
+        yield Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
 def _is_language(name: str, language: str | None) -> bool:

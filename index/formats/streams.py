@@ -23,6 +23,7 @@ LONGEST_FILE = 64 << 20  # bytes, of a file that is held in memory
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20  # decompressed bytes: times the file; allowed for any file
 XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
 READ_BYTES = 1 << 16  # bytes read at a time
+STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @contextmanager
@@ -55,26 +56,24 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def read_good_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str | BadUnit]]:
     """Yield lines as `read_lines` does, with a BadUnit for a line that is too long or cannot be decoded.
 
-    `encoding`, if it is not UTF-8, or UTF-16 with a byte order mark. Raises CorpusError.
+    `encoding`, if it has no byte order mark and is not UTF-8. Raises CorpusError.
     """
     with open_stream(path) as file:
-        begin = cast(io.BufferedReader, file).peek(2)[:2]
-        marked = "utf-16" if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-        text = io.TextIOWrapper(file, encoding or marked, "surrogateescape", newline="\n")
+        begin = cast(io.BufferedReader, file).peek(READ_BYTES)
+        marked = next((name for mark, name in STREAM_CHARSETS.items() if begin.startswith(mark)), None)
+        end = "\r" if b"\r" in begin[:-1] and b"\n" not in begin else "\n"  # as on an old Macintosh
+        text = io.TextIOWrapper(file, marked or encoding or "utf-8", "surrogateescape", newline=end)
         number = 0
         try:
             while line := text.readline(LONGEST_LINE + 1):
                 number += 1
+                reason = None
                 if len(line) > LONGEST_LINE:
-                    yield (
-                        number,
-                        BadUnit(number, f"longer than {LONGEST_LINE} characters: one sentence a line"),
-                    )
-                elif line.isascii() or is_text(line):
-                    yield number, line
-                else:
-                    yield number, BadUnit(number, f"not {_said(encoding)}: save the file as UTF-8")
-                while len(line) > LONGEST_LINE and not line.endswith("\n"):  # skip the rest of the line
+                    reason = f"longer than {LONGEST_LINE} characters: one sentence a line"
+                elif not (line.isascii() or is_text(line)):
+                    reason = f"not {_said(encoding)}: save the file as UTF-8"
+                yield number, BadUnit(number, reason) if reason else line
+                while len(line) > LONGEST_LINE and not line.endswith(end):  # skip the rest of the line
                     line = text.readline(LONGEST_LINE + 1)
         except UnicodeDecodeError as error:
             said = f"not {_said(encoding or error.encoding)}"

@@ -7,9 +7,10 @@ from index.errors import CorpusError
 from index.formats.document import Charset, decoded
 from index.formats.keyed import Contents, Keyed, String
 
+# A key always matches: one that goes on would be read again from each of its lines.
 _PROPERTY = re.compile(
-    r"^[ \t\f]*(?P<key>(?:[^\s=:\\#!]|\\.)(?:[^\s=:\\]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*|(?<=[ \t\f]))"
-    r"(?P<value>(?:[^\r\n\\]|\\(?:\r\n|.))*)|^[ \t\f]*[#!][^\r\n]*",
+    r"^[ \t\f]*+(?P<key>(?:[^ \t\f\r\n=:\\#!]|\\.)(?:[^ \t\f\r\n=:\\]|\\(?:\r\n|.))*+)[ \t\f]*+"
+    r"(?:(?:[=:][ \t\f]*|(?<=[ \t\f]))(?P<value>(?:[^\r\n\\]|\\(?:\r\n|.))*))?|^[ \t\f]*[#!][^\r\n]*",
     re.MULTILINE | re.DOTALL,
 )
 _PROPERTY_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|(?:\r\n|[\r\n])[ \t\f]*|.)", re.DOTALL)
@@ -41,7 +42,7 @@ def _properties(label: str, content: bytes) -> Contents:
 
     def strings() -> Iterator[String]:
         for match in _PROPERTY.finditer(text):
-            if match["key"] is not None:
+            if match["value"] is not None:
                 key, value = (_PROPERTY_ESCAPE.sub(_character, match[name]) for name in ("key", "value"))
                 yield String(key, value, *match.span("value"))
 

@@ -132,9 +132,15 @@ def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
     file.write("language\tid\tgroup\ttext\tmetadata\n")
     for unit in units:
         for sentence in unit:
-            metadata = json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
-            cells = (sentence.language, sentence.id, sentence.group or "", sentence.text, metadata)
-            file.write("\t".join(map(clean, cells)) + "\n")
+            metadata = json.dumps(dict(sentence.metadata)) if sentence.metadata else ""
+            cells = (sentence.language, sentence.id, sentence.group or "", clean(sentence.text), metadata)
+            file.write("\t".join(map(_cell, cells)) + "\n")
+
+
+def _cell(text: str) -> str:
+    """A text as a cell, quoted where it would be read as quoted."""
+    text = re.sub(r"[\t\r\n]", " ", text)
+    return text if _unquoted(text) == text else '"' + text.replace('"', '""') + '"'
 
 
 def column_names(path: Path, cells: list[str], columns: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from index.errors import CorpusError
 from index.formats.document import Document, Edit, Filling, Unit, decoded
 from index.formats.json_strings import objects
-from index.formats.sentence import BadUnit, Sentence, as_written, is_text, local_group, parse_json
+from index.formats.sentence import LONGEST_ID, BadUnit, Sentence, as_written, is_text, local_group, parse_json
 from index.formats.streams import read_whole
 from index.languages import lookup
 
@@ -24,11 +24,11 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     source = str(catalogue.get("sourceLanguage", "en"))
     for number, (key, entry) in enumerate(_entries(catalogue), start=1):
         texts = {source: (key, "translated")} | _texts(entry)
-        group = local_group(path, key)
+        name, group = key if len(key) <= LONGEST_ID else str(number), local_group(path, key)
         for code, (text, state) in texts.items():
             metadata = as_written(texts[source][0], text) if code != source else {}
             confirmed = state == "translated"
-            yield Sentence(key, text, code, number, metadata, group, confirmed, is_string=True)
+            yield Sentence(name, text, code, number, metadata, group, confirmed, is_string=True)
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:

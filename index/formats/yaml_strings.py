@@ -18,6 +18,7 @@ STRING_TAG = "tag:yaml.org,2002:str"
 _PLAIN = re.compile(
     r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[^\W\d_](?:[\w ,.()%+'’!?-]*[\w).!?’])?", re.IGNORECASE
 )
+_PROPERTIES = re.compile(r"(?:(?:[&!]\S*|#.*)\s+)*")  # an anchor and a tag, which stay
 
 
 def _parse(label: str, content: bytes) -> Contents:
@@ -62,7 +63,8 @@ def _strings(
         for number, value in enumerate(node.value):
             yield from _strings(label, text, value, f"{path}/{number}", seen, depth + 1)
     elif isinstance(node, yaml.ScalarNode) and node.tag == STRING_TAG and node.value.strip():
-        begin, end = node.start_mark.index, node.end_mark.index
+        begin = next(_PROPERTIES.finditer(text, node.start_mark.index)).end()
+        end = node.end_mark.index
         yield String(path.strip("/"), node.value, begin, begin + len(text[begin:end].rstrip()))
 
 

@@ -17,17 +17,21 @@ BLOCK_TAGS = frozenset(
     {"br", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "section"}
     | {"table", "tbody", "td", "th", "thead", "tr", "ul"}
 )
-VOID_TAGS = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})  # never closed
+VOID_TAGS = frozenset({"area", "br", "embed", "hr", "img", "input", "source", "track", "wbr"})  # never closed
+LEFT_OUT = frozenset({"code", "pre", "script", "style", "svg", "template", "textarea"})  # and what says so:
+_SAYS_SO = re.compile(r"""(?i)\s(?:translate=["']?no|class=(?:"[^"]*|'[^']*|[^\s"'>]*)\bnotranslate)\b""")
+_PAIRED_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*(?<!/)>", re.IGNORECASE)
 # A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
 # make it linear in the length of the text.
 MARKUP = re.compile(
     r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
-LINE_BREAK = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
-# What may stand before or after a sentence without being part of it: space, pictures and their modifiers.
-_EDGE = r"[\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f]"
-EDGES = re.compile(rf"({_EDGE}*+)(.*?)({_EDGE}*+)\Z", re.DOTALL)
+LINE_BREAK = re.compile(r"(?<!\s)(?:(?![\n\r\u2028\u2029])\s)*+[\n\r\u2028\u2029]\s*+")
+_ENTITY = re.compile(r"&(?:#\w{1,8}|[a-z]\w{1,31});", re.IGNORECASE)
+# What may stand around a sentence without being part of it: space, pictures, before it also marks of lists.
+_EDGE = r"\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f"
+EDGES = re.compile(rf"((?:[-–—•·*&]?[{_EDGE}])*+)((?:[{_EDGE}]*+[^{_EDGE}]++)*+)")
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,10 @@ def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]
 
 
 def without_markup(markup: str) -> str:
-    """The text of a fragment of HTML: entities decoded, tags and comments removed, which may divide words."""
-    return html.unescape(
-        MARKUP.sub(lambda tag: " " if (tag[1] or "br").lower() in BLOCK_TAGS else "", markup)
-    )
+    """The text of a fragment of HTML: entities decoded, without tags, which may divide words, and what is
+    left out."""
+    blocks = (" " if block.between else MARKUP.sub("", block.text) for block in _blocks(markup))
+    return html.unescape("".join(blocks))
 
 
 def sentence_of(segment: Segment, *, markup: bool = False) -> str:
@@ -71,19 +75,34 @@ def filled(parts: Sequence[Segment], translated: Callable[[Segment], str], *, ma
 
 
 def _blocks(text: str) -> Iterator[Segment]:
-    """The tags at which sentences end, and what is between these."""
-    place = 0
-    for tag in MARKUP.finditer(text):
-        if tag[1] is None or tag[1].lower() in BLOCK_TAGS:  # a comment or declaration, too
+    """The tags at which sentences end, elements that are left out, and what is between these."""
+    place = end = 0
+    while tag := MARKUP.search(text, end):
+        name = (tag[1] or "br").lower()  # a comment or declaration, too
+        end = _end(text, tag, name)
+        if end > tag.end() or name in BLOCK_TAGS or name in LEFT_OUT:
             yield Segment(text[place : tag.start()])
-            yield Segment(tag[0], between=True)
-            place = tag.end()
+            yield Segment(text[tag.start() : end], between=True)
+            place = end
     yield Segment(text[place:])
+
+
+def _end(text: str, tag: re.Match[str], name: str) -> int:
+    """Where a tag ends or, if it begins an element that is left out, where that ends."""
+    nests, depth = name not in LEFT_OUT, 1  # what is in these is no markup
+    is_alone = tag[0].startswith("</") or tag[0].endswith("/>") or name in VOID_TAGS
+    if is_alone or (nests and not _SAYS_SO.search(tag[0])):
+        return tag.end()
+    for other in _PAIRED_TAG.finditer(text, tag.end()):
+        depth += (other[2].lower() == name) * (-1 if other[1] else nests)
+        if depth == 0:
+            return other.end()
+    return len(text)
 
 
 def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
     """The sentences of a block and what is between them."""
-    blank_block = MARKUP.sub(lambda tag: " " * len(tag[0]), block) if markup else block
+    blank_block = _blank(block) if markup else block
     place = 0
     for line_break in [*LINE_BREAK.finditer(block), None]:
         end = line_break.start() if line_break else len(block)
@@ -95,15 +114,16 @@ def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
             place = line_break.end()
 
 
-def _without_edges(part: str, blank: str) -> Iterator[Segment]:
-    """A sentence, without space, pictures and tags before and after it; only these are no sentence.
+def _blank(block: str) -> str:
+    """A block with spaces in place of its tags, and its entities decoded: each character where it was."""
+    blank = MARKUP.sub(lambda tag: " " * len(tag[0]), block)
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]).ljust(len(entity[0]), "\u200d"), blank)
 
-    `blank` is the part with spaces in place of its tags.
-    """
+
+def _without_edges(part: str, blank: str) -> Iterator[Segment]:
+    """A sentence, without space, pictures and tags before and after it; what has no letters is none."""
     edges = EDGES.match(blank)
-    start, end = (edges.start(2), edges.end(2)) if edges else (0, len(part))
-    if not any(character.isalnum() for character in blank):
-        start = end = len(part)
+    start, end = edges.span(2) if edges and any(map(str.isalpha, blank)) else (len(part), len(part))
     yield Segment(part[:start], between=True)
     yield Segment(part[start:end])
     yield Segment(part[end:], between=True)

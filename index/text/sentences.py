@@ -34,20 +34,20 @@ def sentence_parts(text: str, language: str) -> list[str]:
     # Imported here: ICU's data is 40 MB on disk, and most texts are one sentence.
     from icu4py.breakers import SentenceBreaker
 
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
         punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
-        if parts and (punctuation or _goes_on(parts[-1], language)):
-            parts[-1] += segment
+        if parts and (punctuation or _goes_on(parts[-1][-1], language)):
+            parts[-1].append(segment)
         else:
-            parts.append(segment)
-    return parts
+            parts.append([segment])
+    return ["".join(part) for part in parts]
 
 
-def _goes_on(part: str, language: str) -> bool:
-    """Whether the full stop at the end of a part belongs to its last word."""
-    ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(part)
-    return bool(ordinal or _ABBREVIATION.search(part))
+def _goes_on(segment: str, language: str) -> bool:
+    """Whether the full stop at the end of a segment belongs to its last word."""
+    ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(segment)
+    return bool(ordinal or _ABBREVIATION.search(segment))
 
 
 def may_be_several(text: str) -> bool:

@@ -19,9 +19,9 @@ from index.answers.answer import Answers, likely
 from index.answers.request import Choices, Query
 from index.answers.respond import check_answers, clean_texts, field_names
 from index.languages import has_spaces
-from index.text.identification import clear_language
+from index.text.identification import clear_language, has_letters
 from index.text.normalisation import clean
-from index.text.segments import Segment, filled, segments, sentence_of, without_markup
+from index.text.segments import MARKUP, Segment, filled, segments, sentence_of, without_markup
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
@@ -59,8 +59,8 @@ class Text:
     chance: float = 1.0
 
     def needs(self, target: str) -> bool:
-        """Whether the text must be translated: it is not blank, and in another language than the target."""
-        return bool(self.cleaned) and self.source != target
+        """Whether the text must be translated: it has letters, and is in another language than the target."""
+        return has_letters(self.cleaned) and self.source != target
 
 
 @router.post(
@@ -152,7 +152,7 @@ async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     rows = await engine.run("detect", engine.translator.language_chances, cleaned)
     named = zip(field_names("q", cleaned), cleaned, rows, strict=True)
     engine.languages.check_clear(
-        [(name, chances, clear_language(chances)) for name, text, chances in named if text]
+        [(name, chances, clear_language(chances)) for name, text, chances in named if has_letters(text)]
     )
     return [
         Text(sent, text, *next(iter(chances.items()), ("", 0.0)))
@@ -220,8 +220,9 @@ async def _put_together(
         if not all(rows):
             whole.append(None)
             continue
-        texts_of = iter([_encoded(answers[0].text, body) for answers in rows])
         shown = row if own else _as_one(row)
+        mark = shown[0].text.strip() if shown[0].between and not own else ""  # which the answer may have, too
+        texts_of = iter([_encoded(answers[0].text.removeprefix(mark).strip(), body) for answers in rows])
         whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
     return whole
 
@@ -229,8 +230,10 @@ async def _put_together(
 def _sentences(parts: Sequence[Segment], answers: Answers | None) -> list[Segment]:
     """The sentences of a text that are asked one by one; [] for one that is answered as a whole."""
     sentences = [part for part in parts if not part.between]
-    known = answers is None or (answers and answers[0].match in ("exact", "memory", "paraphrase"))
-    return [] if known or len(sentences) < 2 else sentences
+    known = answers and answers[0].match in ("exact", "memory", "paraphrase")
+    # An answer as a whole would take the place of elements that are left out.
+    left_out = has_letters(MARKUP.sub("", "".join(part.text for part in parts if part.between)))
+    return [] if answers is None or len(sentences) < 2 or (known and not left_out) else sentences
 
 
 def _as_one(parts: Sequence[Segment]) -> list[Segment]:

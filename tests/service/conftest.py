@@ -91,6 +91,7 @@ def remembering_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) ->
         ("The dog sleeps.", "Der Vertrag gilt."),
         ("The cat runs.", "Bitte warten!"),
         ("A bird.", "Nein."),
+        ("- A cow.", "- Muh."),
     ]
     return index_of_table(bundle, tmp_path_factory.mktemp("memory") / "memory.tsv", rows)
 

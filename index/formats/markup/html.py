@@ -1,4 +1,4 @@
-"""HTML: the sentences of a page, with the tags around them; <script>, <style> and <code> stay."""
+"""HTML: the sentences of a page, with the tags around them; <script>, <code> and translate="no" stay."""
 
 import html
 import re
@@ -7,15 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from index.errors import CorpusError
-from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded, with_edges
+from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, Sentence
 from index.formats.streams import READ_BYTES, read_whole
-from index.text.segments import MARKUP, Segment, segments, sentence_of
+from index.text.segments import MARKUP, Segment, filled, segments, sentence_of
 
 LONGEST_PAGE = 16 << 20  # bytes
-_LEFT_OUT = re.compile(
-    r"<(script|style|code|pre|svg|template|textarea)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
-)
 _CHARSET = re.compile(rb"""<meta[^<>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
 _LANGUAGE = re.compile(r"""<html\b[^<>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})""", re.IGNORECASE)
 
@@ -38,7 +35,7 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     document = Document(text, charset, _language(text))
     for place, segment in _sentences(text, document.source or "en"):
         edit = partial(_filled, place, segment.text)
-        adapt = partial(_adapted, segment.text)
+        adapt = partial(_adapted, segment)
         document.units.append(Unit(sentence_of(segment, markup=True), edit, adapt=adapt))
     if stated := _LANGUAGE.search(text):
         document.head.append(Edit(*stated.span(1), target))
@@ -57,35 +54,18 @@ def _language(text: str) -> str | None:
 
 def _sentences(text: str, language: str) -> Iterator[tuple[int, Segment]]:
     """Yield the sentences with the places where they begin."""
-    begin = 0
-    for match in [*_LEFT_OUT.finditer(text), None]:
-        place = begin
-        for segment in segments(text[begin : match.start() if match else None], language, markup=True):
-            if not segment.between and any(map(str.isalnum, sentence_of(segment, markup=True))):
-                yield place, segment
-            place += len(segment.text)
-        begin = match.end() if match else begin
+    place = 0
+    for segment in segments(text, language, markup=True):
+        if not segment.between:
+            yield place, segment
+        place += len(segment.text)
 
 
-def _adapted(sentence: str, filling: Filling) -> Filling:
-    """The translation as HTML with the tags around the sentence; fuzzy if there are tags within it."""
-    marks = [match.span() for match in MARKUP.finditer(sentence)]
-    # What is between tags, and whether that is blank.
-    ends = [0, *(end for _, end in marks)]
-    blank = [
-        not sentence[begin:end].strip()
-        for begin, end in zip(ends, [*(begin for begin, _ in marks), None], strict=True)
-    ]
-    before, after = _leading(blank), _leading(blank[::-1])
-    first = ends[before]
-    last = marks[len(marks) - after][0] if after else len(sentence)
-    text = with_edges(sentence[first:last], html.escape(filling.text.strip(), quote=False))
-    fuzzy = filling.fuzzy or before + after < len(marks)
-    return filling._replace(text=sentence[:first] + text + sentence[last:], fuzzy=fuzzy)
-
-
-def _leading(flags: list[bool]) -> int:
-    return next((number for number, flag in enumerate(flags) if not flag), 0)
+def _adapted(segment: Segment, filling: Filling) -> Filling:
+    """The translation as HTML with the tags of the sentence, which is then fuzzy, around it."""
+    written = html.escape(filling.text.strip(), quote=False)
+    text = filled([segment], lambda _: written, markup=True)
+    return filling._replace(text=text, fuzzy=filling.fuzzy or MARKUP.search(segment.text) is not None)
 
 
 def _filled(begin: int, sentence: str, filling: Filling) -> Iterator[Edit]:

@@ -191,6 +191,20 @@ def test_json_is_written_without_what_it_cannot_mark(
     }
 
 
+@pytest.mark.parametrize(
+    ("other", "counts"), [("%d files", (2, 0, 1)), (UNKNOWN, (0, 0, 3)), (NEARLY, (0, 3, 0))]
+)
+def test_the_branches_of_a_message_are_filled_all_or_not_at_all(
+    translator: Translator, tmp_path: Path, other: str, counts: tuple[int, ...]
+) -> None:
+    form = '{{"a": "{}", "n": "{{n, plural, one{{{}}} other{{{}}} =7{{{}}}}}"}}'
+    last = "%d files" if other == NEARLY else "#"
+    summary, text = filled(translator, tmp_path, "x.arb", form.format(EXACT, "One file", other, last))
+    assert (summary.translated - 1, summary.fuzzy, summary.empty) == counts
+    one, others = ("Eine Datei", "%d Dateien") if counts[0] else ("One file", other)
+    assert text == form.format("Datei löschen", one, others, last)
+
+
 def test_text(translator: Translator, tmp_path: Path) -> None:
     summary, text = filled(translator, tmp_path, "x.txt", f"\ufeff  {EXACT}\n\n{NEARLY}\n{UNKNOWN}")
     assert summary == Summary(translated=1, fuzzy=1, empty=1, kept=0, fuzzy_written=False)

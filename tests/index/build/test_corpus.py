@@ -45,6 +45,16 @@ def test_a_catalogue_without_a_language_is_read_with_english(tmp_path: Path) -> 
     assert languages(Source(tmp_path / "x.po", "de")) == [("A dog", "en"), ("Ein Hund", "de")]
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("", "empty: give a"), ("en\n", "empty: give a"), ("ja\nA\n", "nothing in a language")],
+)
+def test_a_file_without_sentences_is_called_empty(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "x.csv").write_text(content)
+    with pytest.raises(CorpusError, match=rf"x\.csv: {said}"):
+        languages(Source(tmp_path / "x.csv"))
+
+
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     """Even if it is put back with its times, as by cp -p."""
     path, kept = tmp_path / "x.txt", tmp_path / "kept.txt"

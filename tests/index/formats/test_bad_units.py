@@ -138,7 +138,9 @@ def test_columns_are_mapped(tmp_path: Path, given: str, suffix: str) -> None:
     assert found[0].metadata == {"Note": "x"}
 
 
-@pytest.mark.parametrize("given", ["", "en", "en=", "=English", "en=English,de=English", "source=Sentences"])
+@pytest.mark.parametrize(
+    "given", ["", "en", "en=", "=English", "en=English,de=English", "source=Sentences", "rom=Romungro"]
+)
 def test_other_mappings_are_refused(given: str) -> None:
     with pytest.raises(UsageError):
         columns_of(given)

@@ -102,6 +102,12 @@ en:
   yes_word: "yes"
   n: 3
   list: [One, Two]
+  anchor: &x !!str "Three" # so
+  tag: ! # a note
+    Four
+  block: &y |
+    Five
+  aliases: [*x, *y]
 """
 ANDROID = """<?xml version="1.0" encoding="utf-8"?>
 <resources xmlns:xliff="urn:oasis:names:tc:xliff:document:1.2">
@@ -350,3 +356,12 @@ def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:
         ("title", "A TITLE", True),
         ("Done", "Fertig", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("x.xcstrings", '{{"strings": {{"{}": {{}}}}}}'), ("x.strings", '"{0}" = "{0}";')]
+)
+def test_a_key_that_is_a_long_text_is_no_id(name: str, form: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(form.format("Long. " * 120), "utf-8")
+    (sentence,) = read(Source(tmp_path / name, "en"))
+    assert (sentence.id, sentence.text, sentence.group) == ("1", "Long. " * 120, f"{name}#{'Long. ' * 120}")

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from index.errors import CorpusError
-from index.formats.registry import Source, read
+from index.formats.document import Filling
+from index.formats.registry import Source, open_document, read
 from index.formats.sentence import Sentence
 
 HEADER = 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n{}\n'
@@ -99,3 +100,17 @@ def test_what_is_malformed_is_refused_with_its_line(tmp_path: Path, content: str
     with pytest.raises(CorpusError, match=message) as caught:
         found(tmp_path / "x.po", content.encode("iso-8859-1"), "de")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("fuzzy", [False, True])
+def test_former_marks_give_way_to_those_of_the_filling(end: str, fuzzy: bool) -> None:
+    form = HEADER.format(PLURAL) + '#: a.c\n{}msgid "A"\nmsgid_plural "B"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n'
+    before, after = '#, fuzzy{}\n#| msgid ""\n#| "Old"\n', '#, fuzzy{}\n#| msgid "A"\n#| msgid_plural "B"\n'
+    for flags, left in (("", ""), (", c-format", "#, c-format\n"), (", a, b", "#, a, b\n")):
+        content = form.format(before.format(flags), "", "").replace("\n", end)
+        document = open_document(content.encode(), "x.po", "de")
+        for unit in document.units:
+            document.fill(unit, Filling("C", fuzzy and unit.text == "B", unit.text))
+        wanted = form.format(after.format(flags) if fuzzy else left, "C", "C").replace("\n", end)
+        assert document.content().decode() == wanted

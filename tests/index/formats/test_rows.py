@@ -2,15 +2,20 @@
 
 import csv
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
 from index.formats.sentence import Sentence
+from index.formats.tsv import write_tsv
+from index.text.normalisation import clean
 from tests.files import jsonl, tsv
 
 Rows = list[dict[str, Any]]
@@ -135,9 +140,41 @@ def test_tables_and_text_of_other_encodings(tmp_path: Path, encoding: str, name:
     texts = [one.text for one in read(Source(written, "pl", encoding=encoding))]
     written.write_text(content, "utf-8")
     assert texts == [one.text for one in read(Source(written, "pl"))] != []
+    written.write_text(content, "utf-8-sig")
+    assert texts == [one.text for one in read(Source(written, "pl", encoding="utf-8"))]
     with pytest.raises(UsageError, match="tmx says how it is encoded"):
         next(read(Source(tmp_path / "t.tmx", encoding=encoding)))
     written.write_bytes("Łódź".encode("cp1250"))
     if not name.endswith(".srt"):
         with pytest.raises(CorpusError, match="not UTF-8: save the file"):
             list(read(Source(written, "pl")))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_lines_may_end_as_on_an_old_macintosh(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"en\rA dog.\rA cat." + b"\r" * 20_000)
+    assert [(one.text, one.line) for one in found(tmp_path / name)] == [("A dog.", 2), ("A cat.", 3)]
+
+
+@each
+def test_no_key_of_metadata_is_taken_for_a_column(tmp_path: Path, suffix: str) -> None:
+    metadata = {"text": "x", "language": "fr", "lang": "fr", "group": "x", "de": "y"}
+    column = metadata if suffix == "jsonl" else json.dumps(metadata)
+    rows = [{"text": "A dog.", "language": "en", "group": "g", "metadata": column}]
+    (sentence,) = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert sentence[1:3] + sentence[4:6] == ("A dog.", "en", metadata, "g")
+    (sentence,) = found(WRITERS[suffix](tmp_path / f"y.{suffix}", [{"en": "A dog.", "metadata": column}]))
+    assert sentence[1:3] + sentence[4:5] == ("A dog.", "en", metadata)
+
+
+@given(st.text(st.sampled_from('a" b\u200f\\')), st.text(), st.text(st.characters(exclude_categories=["Cs"])))
+@example('"a ""b"" c"', "a  b", " Hello  world\u200f ")
+def test_what_is_written_as_a_table_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, text: str, name: str, value: str
+) -> None:
+    name = "".join(filter(str.isprintable, name)) or "1"
+    sentence = Sentence(name, clean(text), "en", 2, {"target_text": value} if value else {}, "g")
+    path = tmp_path_factory.getbasetemp() / "written.tsv"
+    with path.open("w", encoding="utf-8") as file:
+        write_tsv(file, [[sentence]])
+    assert found(path) == [sentence]

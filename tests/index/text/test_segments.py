@@ -21,7 +21,8 @@ def sentences(text: str, *, markup: bool = False) -> list[str]:
         ("🐕 A dog runs! 🎉👩‍🚒", ["A dog runs!"]),
         ("Prof. Dr. Brown is here. He waits.", ["Prof. Dr. Brown is here.", "He waits."]),
         ("\n \n", []),
-        ("🎉", []),
+        ("🎉 12", []),
+        ("- A dog runs.\n• A cat -", ["A dog runs.", "A cat -"]),
         ("", []),
     ],
 )
@@ -38,6 +39,17 @@ def test_a_plain_text(text: str, expected: list[str]) -> None:
         ("A dog <b>runs.</b>", ["A dog runs."], "<b>X</b>"),
         ("<b>A dog runs</b>.", ["A dog runs."], "<b>X</b>"),
         ("<!-- A note. --><br>Hello", ["Hello"], "<!-- A note. --><br>X"),
+        ("<!-- <pre> -->Hello", ["Hello"], "<!-- <pre> -->X"),
+        (
+            '<script src="a"/>A<svg/>b<img translate=no>',
+            ["A", "b"],
+            '<script src="a"/>X<svg/>X<img translate=no>',
+        ),
+        ("&nbsp;A dog.&#160;&amp; B&#x1F415;", ["A dog.", "B"], "&nbsp;X&#160;&amp; X&#x1F415;"),
+        ("A <code>b</code>", ["A"], "X <code>b</code>"),
+        ("<script>a('<script>')</script>B", ["B"], "<script>a('<script>')</script>X"),
+        ("<b class='a notranslate'>A <b>b</b> c</b> D", ["D"], "<b class='a notranslate'>A <b>b</b> c</b> X"),
+        ('A<p translate="no">B', ["A"], 'X<p translate="no">B'),
     ],
 )
 def test_a_fragment_of_html(text: str, expected: list[str], translated: str) -> None:

@@ -124,8 +124,10 @@ def test_what_is_not_likely_enough_is_no_answer(make_client: ClientFactory) -> N
 
 def test_a_text_in_the_target_language_or_blank_is_its_own_translation(client: TestClient) -> None:
     german = sentences("de")[3]
-    answer = translated(client, q=[DOG, german, " \n"], source="auto")
-    assert answer["translatedText"][1:] == [german, " \n"]
+    others = [german, " \n", "123", "🤒", "38.5 °!"]
+    answer = translated(client, q=[DOG, *others], source="auto")
+    assert answer["translatedText"] == [translated(client)["translatedText"], *others]
+    assert translated(client, q=others[1:])["translatedText"] == others[1:]
     assert translated(client, q=german, source="de")["translatedText"] == german
 
 
@@ -181,7 +183,6 @@ def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) ->
         ({"alternatives": "many"}, "alternatives must be a whole number"),
         ({"alternatives": True}, "alternatives must be a whole number"),
         ({"alternatives": 50}, "alternatives is 50, the limit is 49"),
-        ({"q": "12345", "source": "auto"}, "q has no letters that would tell its language: give source"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -241,10 +242,26 @@ def test_health(client: TestClient) -> None:
         ("The dog sleeps. The cat runs.", "Der Vertrag gilt. Bitte warten!"),
         ("The dog sleeps.", "Der Vertrag gilt."),
         (" The dog sleeps.\n\n\tThe cat runs. 🐈\n", " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"),
+        ("- The dog sleeps.\n1. The cat runs. & A bird.", "- Der Vertrag gilt.\n1. Bitte warten! & Nein."),
+        ("- A cow.", "- Muh."),
     ],
 )
 def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text: str, answer: str) -> None:
     assert translated(remembering, q=text) == {"translatedText": answer}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("A bird.<script>alert(1)</script>", "Nein.<script>alert(1)</script>"),
+        ("The dog sleeps. <code>x</code> The cat runs.", "Der Vertrag gilt. <code>x</code> Bitte warten!"),
+        ("<p>&nbsp;A bird.&nbsp;</p> A bird. &amp; A bird.", "<p>&nbsp;Nein.&nbsp;</p> Nein. &amp; Nein."),
+        ("<b translate=no>The dog</b> The dog sleeps.", "<b translate=no>The dog</b> Der Vertrag gilt."),
+    ],
+)
+def test_what_is_left_out_stays_where_it_is(remembering: TestClient, text: str, answer: str) -> None:
+    assert translated(remembering, q=text, format="html") == {"translatedText": answer}
+    assert translated(remembering, q=text, format="html", target="en") == {"translatedText": text}
 
 
 def test_a_single_word_is_looked_up_among_the_words(client: TestClient, translator: Translator) -> None:
