@@ -15,7 +15,7 @@ from index.text.normalisation import words_of
 
 ENGLISH = "en"
 # What single words do not tell: "you" and "will" are often left out, and a sentence asks as a whole.
-OF_SENTENCES = frozenset({MOOD, DUTY, ASKED, DETAIL, PERSON, "persons", "tense"})
+OF_SENTENCES = frozenset({MOOD, DUTY, ASKED, DETAIL, PERSON, "persons", "tense", "answer"})
 LEAST_WEIGHT, LEAST_SHARE = 0.2, 0.6  # of the translations of a word that say the same
 NEGATION_SHARE = 0.01  # of all words, of the one that negates: where none is so frequent, endings do
 
@@ -37,7 +37,8 @@ class Meanings:
         least = max(LEAST_WEIGHT, LEAST_SHARE * sum(weights.values()))
         found = Counter[tuple[str, str]]()
         for meaning, weight in weights.items():
-            for axis, values in said(meaning, ENGLISH).items():
+            # Within a clause: "no" by itself is an answer.
+            for axis, values in said(f"and {meaning}", ENGLISH).items():
                 if axis not in OF_SENTENCES:
                     found.update(dict.fromkeys(((axis, value) for value in values), weight))
         return [value for value, weight in found.items() if weight >= least]
