@@ -19,7 +19,6 @@ from index.answers.candidates import (
 )
 from index.answers.corpus_words import CorpusWords
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.glosses import Glosses
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
@@ -309,8 +308,7 @@ class Translator:
             remembered, similarity, self.confidence.of_sentences(table.columns)
         )
         table.columns["place"] = np.arange(len(table))
-        glosses = Glosses(index, self.sentence_indexes.get(source))
-        contrasts = self._contrasts(table, asked, index, recalled, glosses)
+        contrasts = self._contrasts(table, asked, index, recalled)
         # What is exact comes first; what says something else only where nothing better is at least near.
         limited_by(table["confidence"], contrasts, self.confidence.opposite)
         other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
@@ -322,7 +320,7 @@ class Translator:
         table = table if memory_alone else limited(table, counts)
         by_chance = -table["similarity"], -table["confidence"]
         table = table.take(np.lexsort((*by_chance, table["inexact"], table["question"])))
-        said = self._glosses(table, index, glosses, source)
+        said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, words, contrasts, said)
 
     def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
@@ -355,12 +353,7 @@ class Translator:
         return self._aligned[code]
 
     def _contrasts(
-        self,
-        table: Candidates,
-        asked: Asked,
-        index: SentenceIndex,
-        recalled: Recalled,
-        glosses: Glosses,
+        self, table: Candidates, asked: Asked, index: SentenceIndex, recalled: Recalled
     ) -> dict[int, Sequence[Contrast]]:
         """What candidates that are at least near say otherwise than their questions, by place, if anything.
 
@@ -383,10 +376,18 @@ class Translator:
                 likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
                 if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
                     suits_another.append(place)
-        nearest_texts = glosses.nearest([rows[place] for place in suits_another])
-        for place, text in zip(suits_another, nearest_texts, strict=False):
+        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
+        for place, text in zip(suits_another, nearest, strict=False):
             contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
         return {place: found for place, found in contrasts.items() if found}
+
+    def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
+        """The sentence in `source` nearest to each of some rows of another language; [] if there are none."""
+        own = self.sentence_indexes.get(source)
+        if own is None or not rows:
+            return []
+        _, found = own.vectors.search(index.vectors.reconstruct(rows), 1)
+        return list(map(own.text, found[:, 0].tolist()))
 
     def _understood(self, index: SentenceIndex, row: int) -> tuple[str, str]:
         """A sentence and its language; of one that the encoder does not know, an aligned sentence."""
@@ -437,7 +438,7 @@ class Translator:
         recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
-        glosses: Sequence[str | None],
+        glosses: Mapping[int, str],
     ) -> list[Answers]:
         """Make answers of a table in its order; `contrasts` by place before it was ordered."""
         rows = table["row"].tolist()
@@ -474,7 +475,7 @@ class Translator:
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
-                    gloss=original.text if original else glosses[place],
+                    gloss=original.text if original else glosses.get(place),
                     # What the corpus says for this text, or one that means the same, was compared with that.
                     differs=with_contrasts(
                         NO_DIFFERENCES if (own or original) and chance >= MIN_CONFIDENCE else differs[place],
@@ -489,22 +490,18 @@ class Translator:
             )
         return list(map(tuple, answers))
 
-    def _glosses(
-        self, table: Candidates, index: SentenceIndex, glosses: Glosses, source: str
-    ) -> list[str | None]:
-        """The sentences in `source` that likely say what answers say, of those that may be shown.
+    def _glosses(self, table: Candidates, index: SentenceIndex, source: str) -> dict[int, str]:
+        """The sentences in `source` that likely say what answers say, of those that may be shown, by place.
 
         What the corpus has for them is known.
         """
-        rows, found = table["row"].tolist(), list[str | None]([None] * len(table))
-        plain = self.confidence.sentence[-1]
-        if plain.weights.keys() == {"score"}:
-            likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
-            shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
-            places = np.flatnonzero(likely & shown).tolist()
-            for place, text in zip(places, glosses.nearest([rows[place] for place in places]), strict=False):
-                found[place] = text
-        return found
+        rows, plain = table["row"], self.confidence.sentence[-1]
+        if plain.weights.keys() != {"score"}:
+            return {}
+        likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
+        shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
+        places = np.flatnonzero(likely & shown).tolist()
+        return dict(zip(places, self._nearest_texts(index, rows[places].tolist(), source), strict=False))
 
     def _translated_words(
         self, words: Sequence[str], source: str, target: str, counts: Sequence[int]

@@ -244,7 +244,9 @@ def _agrees(
     if says(answered[number], language) or number + 1 == len(answered):
         return False
     place, noun = partners[number + 1], answered[number + 1]
-    return place is not None and says(noun, language) and not _same_stem(noun, asked[place], language)
+    if place is None or noun == asked[place]:
+        return False
+    return says(noun, language) and not _same_stem(noun, asked[place], language)
 
 
 def _inflected(one: str, other: str, language: str) -> bool:
