@@ -14,6 +14,7 @@ from index.answers.candidates import (
     SUPPORTED_CONSIDERED,
     Candidates,
     limited,
+    no_candidates,
     ranked,
     with_rows,
 )
@@ -330,6 +331,8 @@ class Translator:
         """
         source, most = asked.language, max(considered)
         memory = self.sentence_indexes.get(source)
+        if most == 0 or (memory and (index.language not in self._sources or index.said_in(memory).all())):
+            return no_candidates(len(considered))
         aligned = [] if memory else self._aligned_with(index)
         searched, *others = aligned or [index]
         cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
@@ -337,9 +340,7 @@ class Translator:
         table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
-        if memory and index.language not in self._sources:
-            table = table.take(np.zeros(0, np.int64))
-        elif memory:
+        if memory:
             table = table.take(~index.said_in(memory)[table["row"]])
         return limited(table, considered)
 
