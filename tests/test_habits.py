@@ -9,22 +9,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 def test_make_help_names_every_target() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
-    told = {line.split()[0] for line in done.stdout.splitlines()}
-    assert set(phony.split()) - told == set()
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(phony.split()) - {line.split()[0] for line in done.stdout.splitlines()} == set()
 
 
 def test_what_the_project_needs_is_pinned_by_versions_that_it_allows() -> None:
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     assert [line for line in lines[1:] if not re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line)] == []
     pins = dict(line.split("==") for line in lines[1:])
-    project = PROJECT["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     parts = ("cpu", "train", "dev", "client", "formats", "milvus", "ray")
     needs = map(Requirement, [*project["dependencies"], *(need for part in parts for need in extras[part])])

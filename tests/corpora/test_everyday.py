@@ -83,8 +83,7 @@ def test_it_finds_what_is_wrong(folder: Path) -> None:
 
 
 def test_what_is_indexed_is_what_the_shipped_encoder_knows() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    (indexed,) = re.findall(r"^LANGUAGES := (.*)$", makefile, re.MULTILINE)
+    (indexed,) = re.findall(r"^LANGUAGES := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     known = set(json.loads((ROOT / "models/open/manifest.json").read_text("utf-8"))["languages"])
     assert set(indexed.split()) == known & LANGUAGES
 

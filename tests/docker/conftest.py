@@ -9,13 +9,11 @@ import pytest
 from tests.docker.nginx import reverse_proxy
 from tests.service.server import serving
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The root of the repository."""
-    return ROOT
+    return Path(__file__).parents[2]
 
 
 @contextmanager

@@ -207,8 +207,7 @@ def test_what_the_services_parser_refuses_does_not_reach_it(proxy: int, place: s
 
 
 def test_its_limits_are_those_of_the_service(root: Path) -> None:
-    settings = (root / "docker/nginx.conf").read_text("utf-8")
-    sizes = re.findall(r"client_max_body_size (\d+)([km]);", settings)
+    sizes = re.findall(r"client_max_body_size (\d+)([km]);", (root / "docker/nginx.conf").read_text("utf-8"))
     found = [int(size) << {"k": 10, "m": 20}[unit] for size, unit in sizes]
     assert found == [limits.MAX_BODY_BYTES, Settings().max_upload_bytes, limits.MAX_FILE_BYTES]
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ["httptools", "tokenizers"]
 
-
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", ["httptools", "tokenizers"])
 def test_what_is_left_can_be_loaded(root: Path, tmp_path: Path, package: str) -> None:
     found = importlib.util.find_spec(package)
     assert found is not None

@@ -86,8 +86,7 @@ def test_what_is_to_be_typed_is_marked_as_such(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
-    text = (ROOT / document).read_text("utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", (ROOT / document).read_text("utf-8"))
     assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
 
 

@@ -24,8 +24,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone whose shipped sentences have been indexed, by the command of the README."""
     folder = tmp_path_factory.mktemp("clone")
     prepare(folder)
-    done = walk([Block("", 0, "sh", "make index\n")], folder)
-    assert done.error == ""
+    assert walk([Block("", 0, "sh", "make index\n")], folder).error == ""
     return folder
 
 
@@ -84,8 +83,7 @@ def test_a_block_that_is_not_run_says_why(document: str) -> None:
 def test_a_command_that_fails_and_another_answer_are_found(tmp_path: Path) -> None:
     done = walk([Block("", 7, "sh", "echo one\n"), Block("", 9, "sh", "false\necho two\n")], tmp_path)
     assert done.printed[7] == "one\n"
-    failed = walk([Block("", 7, "sh", "ls no-such-file\n")], tmp_path)
-    assert "no-such-file" in failed.error
+    assert "no-such-file" in walk([Block("", 7, "sh", "ls no-such-file\n")], tmp_path).error
     assert same(Block("", 1, "text", "encode ... sentences\n"), "encode 5/5 sentences\n")
     assert not same(Block("", 1, "text", "1.00  Ein Hund\n"), "0.50  Ein Hund\n")
     answer = '{"index": "a", "results": [{"text": "x", "score": 1.0, "confidence": 0.5}]}'

@@ -72,10 +72,9 @@ def _watch(context: BrowserContext, address: str, faults: list[str]) -> None:
 
 def serious(page: Page) -> list[str]:
     """What axe finds that keeps people from using the page."""
-    violations = Axe().run(page, options={"runOnly": RULES})
     return [
         f"{violation['id']}: {violation['nodes'][0]['html']}"
-        for violation in violations.response["violations"]
+        for violation in Axe().run(page, options={"runOnly": RULES}).response["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
 

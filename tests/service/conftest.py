@@ -25,14 +25,12 @@ from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
 from tests.waiting import freeze, until
 
-ADVICE = "is not installed: run scripts/install-test-tools"
-
 
 def tool(name: str) -> str:
     """The path of a program that the tests need; the test fails, never skips, without it."""
     found = shutil.which(name)
     if found is None:
-        pytest.fail(f"{name} {ADVICE}")
+        pytest.fail(f"{name} is not installed: run scripts/install-test-tools")
     return found
 
 

@@ -59,8 +59,7 @@ def serving_files(index: Path) -> Iterator[Served]:
     """A service that nobody has asked yet, so that what it reads only then shows."""
     with serving(index) as (address, process):
         maps = Path(f"/proc/{process.pid}/maps").read_text("utf-8")
-        version = index / VERSIONS / current(index)
-        files = sorted(path for path in version.rglob("*") if path.is_file())
+        files = sorted(path for path in (index / VERSIONS / current(index)).rglob("*") if path.is_file())
         mapped = [path for path in files if f"{path}\n" in maps]
         yield Served(address, process, mapped, [path for path in files if path not in mapped])
 

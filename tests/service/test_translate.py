@@ -119,6 +119,5 @@ def test_sentences_of_a_text_follow_it(remembering_dir: Path, capsys: pytest.Cap
     text = "The dog sleeps. The cat runs."
     assert run(["translate", text, "--from", "en", "--to", "de", "--index", str(remembering_dir)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    begin = lines.index("“The dog sleeps.”")
-    assert lines[begin + 1] == "1.00  Der Vertrag gilt."
+    assert lines[lines.index("“The dog sleeps.”") + 1] == "1.00  Der Vertrag gilt."
     assert lines[lines.index("“The cat runs.”") + 1] == "1.00  Bitte warten!"

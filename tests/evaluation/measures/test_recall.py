@@ -67,8 +67,7 @@ def test_broken_vectors_never_pass_for_good_ones(measure: object) -> None:
 
 
 def test_further_candidates_are_never_right() -> None:
-    similarities = np.array([[0.5, 0.1, 0.9], [0.2, 0.8, 0.3]])
-    assert recall_at(similarities, (1, 2)) == {1: 50, 2: 100}
+    assert recall_at(np.array([[0.5, 0.1, 0.9], [0.2, 0.8, 0.3]]), (1, 2)) == {1: 50, 2: 100}
 
 
 @given(seeds)

@@ -39,8 +39,7 @@ def test_the_card_has_every_pair(measured: tuple[Path, Path], tmp_path: Path) ->
         assert f"| {pair.source} → {pair.target} | 40 | {figures} |" in page
     assert "passepartout evaluate aligned --encoder BUNDLE --data DIR --out REPORT" in page
     assert str(tmp_path.parent) not in page
-    means = table.means["all"]
-    assert after.manifest.measures["corpus_csls_r1"] == round(means["csls_r1"], 4)
+    assert after.manifest.measures["corpus_csls_r1"] == round(table.means["all"]["csls_r1"], 4)
     changed = {name for name, entry in after.manifest.files.items() if entry != before.manifest.files[name]}
     assert changed == {"README.md"}
     assert TextEncoder(after).encode(["a dog"]).shape == (1, after.manifest.dimension)
@@ -56,8 +55,7 @@ def test_a_report_of_another_bundle_is_refused(
 
 
 def test_what_is_no_report_is_refused(measured: tuple[Path, Path], tmp_path: Path, fails: Fails) -> None:
-    line = fails("bundle", "card", measured[0], "--report", tmp_path, code=1)
-    assert "no report of a suite" in line
+    assert "no report of a suite" in fails("bundle", "card", measured[0], "--report", tmp_path, code=1)
 
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:

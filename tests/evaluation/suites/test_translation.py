@@ -80,8 +80,7 @@ def test_the_pool_takes_captions_of_pictures_in_split_test_alone(
 def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(
     encoder: TextEncoder, data: Path, tmp_path: Path
 ) -> None:
-    few = with_lines(data, tmp_path, "ar", slice(10))
-    without = photos(encoder, few, ["en", "zh", "ar"])[-2]
+    without = photos(encoder, with_lines(data, tmp_path, "ar", slice(10)), ["en", "zh", "ar"])[-2]
     assert (without.languages, without.n) == (("en", "zh"), 200)
 
 

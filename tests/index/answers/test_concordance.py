@@ -1,7 +1,5 @@
 """Where words and phrases stand in an index."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,14 +20,9 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def translator(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     path, off = tmp_path_factory.mktemp("concordance") / "x.tsv", Cleaning(("language", "near"))
-    return index_of_table(bundle, path, [("en", "de", "zh"), *LINES], cleaning=off)
-
-
-@pytest.fixture(scope="module")
-def translator(folder: Path) -> Translator:
-    return Translator.open(folder)
+    return Translator.open(index_of_table(bundle, path, [("en", "de", "zh"), *LINES], cleaning=off))
 
 
 def texts(translator: Translator, phrase: str, source: str = "en") -> list[str]:
@@ -63,8 +56,7 @@ def test_scripts_without_spaces_have_no_whole_words(translator: Translator) -> N
 
 
 def test_each_sentence_comes_with_its_translations(translator: Translator) -> None:
-    page = concordance(translator, "dog", "en", ["de", "zh"])
-    first, second = page.results
+    first, second = concordance(translator, "dog", "en", ["de", "zh"]).results
     assert [s.text for s in first.translations["de"]] == ["Der Hund schläft."]
     assert [s.text for s in first.translations["zh"]] == ["狗在睡觉。"]
     assert second.translations["zh"] == []

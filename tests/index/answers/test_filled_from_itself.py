@@ -134,6 +134,5 @@ def test_xliff_with_inline_codes(translator: Translator, folder: Path) -> None:
 def test_files_of_one_name(translator: Translator, folder: Path, name: str) -> None:
     out = folder / f"filled-{name}"
     summary = translate_file(translator, folder / "en" / name, out, "de", "en")
-    texts = len(KEYED[name][1])
-    assert summary == Summary(translated=texts, fuzzy=0, empty=0, kept=0, fuzzy_written=False)
+    assert summary == Summary(translated=len(KEYED[name][1]), fuzzy=0, empty=0, kept=0, fuzzy_written=False)
     assert out.read_bytes() == (folder / "de" / name).read_bytes()

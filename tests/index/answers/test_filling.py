@@ -45,8 +45,7 @@ def filled(
 ) -> tuple[Summary, str]:
     (folder / name).write_text(content, "utf-8")
     out = folder / f"out.{name}"
-    summary = translate_file(translator, folder / name, out, "de", "en", fuzzy=fuzzy)
-    return summary, out.read_text("utf-8")
+    return translate_file(translator, folder / name, out, "de", "en", fuzzy=fuzzy), out.read_text("utf-8")
 
 
 PO = f"""\

@@ -133,8 +133,7 @@ def test_an_export_builds_the_same_memory_again(
 ) -> None:
     out = tmp_path / f"x.{suffix}"
     assert export_index(memory, out) == 2 * len(ENGLISH) + 3
-    off = Cleaning(("near", "language"))
-    build_index(bundle, [Source(out)], tmp_path / "index", cleaning=off)
+    build_index(bundle, [Source(out)], tmp_path / "index", cleaning=Cleaning(("near", "language")))
     for text in (ENGLISH[-1], ENGLISH[0]):
         old, new = ask(memory, text), ask(tmp_path / "index", text)
         assert [match.text for match in old] == [match.text for match in new]

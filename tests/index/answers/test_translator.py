@@ -22,15 +22,6 @@ DOG = "🐕\ufe0f"
 
 
 @pytest.fixture(scope="module")
-def lines(index_dir: Path) -> dict[str, list[str]]:
-    """The indexed sentences; line i says the same in every language."""
-    return {
-        code: (index_dir.parent / "corpus" / f"{code}.txt").read_text("utf-8").splitlines()
-        for code in LANGUAGES
-    }
-
-
-@pytest.fixture(scope="module")
 def partial(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     """An index of German and English only; the encoder knows five languages."""
     folder = tmp_path_factory.mktemp("partial")
@@ -50,11 +41,12 @@ def test_a_version_with_the_same_encoder_does_not_open_it_again(
 @pytest.mark.parametrize("source", LANGUAGES)
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_sentences_are_translated_between_all_languages(
-    translator: Translator, lines: dict[str, list[str]], source: str, target: str
+    translator: Translator, index_dir: Path, source: str, target: str
 ) -> None:
-    found = translator.sentences(lines[source], source, target)
-    right = [matches[0].text == line for matches, line in zip(found, lines[target], strict=True)]
-    assert np.mean(right) > 0.9
+    files = (index_dir.parent / "corpus" / f"{code}.txt" for code in (source, target))
+    texts, wanted = (file.read_text("utf-8").splitlines() for file in files)
+    found = translator.sentences(texts, source, target)
+    assert np.mean([matches[0].text == line for matches, line in zip(found, wanted, strict=True)]) > 0.9
 
 
 def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path: Path) -> None:
@@ -80,10 +72,9 @@ def test_what_a_word_means_is_seen_in_it(bundle: Bundle, tmp_path: Path) -> None
     write_word_list(WordList({"qqxq": 9}, {"qqxq": {"dog": 1.0}}), staging / words_file("de"))
     read = publish_bundle(staging, tmp_path / "bundle", bundle.manifest)
     build_index(read, make_corpus(tmp_path / "corpus", ("de", "en"), 20), tmp_path / "index")
-    seeing = Translator.open(tmp_path / "index")
     word, english, sentence = (
         {pictogram.emoji for pictogram in row}
-        for row in seeing.pictograms_of(
+        for row in Translator.open(tmp_path / "index").pictograms_of(
             [("word", "de", "Qqxq"), ("word", "en", "qqxq"), ("sentence", "de", "qqxq")]
         )
     )
@@ -94,8 +85,7 @@ def test_what_a_word_means_is_seen_in_it(bundle: Bundle, tmp_path: Path) -> None
 def test_words_are_translated(translator: Translator, source: str, target: str) -> None:
     pairs = [(concept[source], concept[target]) for concept in lexicon() if concept["en"] != "woman"]
     found = translator.words([word for word, _ in pairs], source, target)
-    right = [matches[0].text == word for matches, (_, word) in zip(found, pairs, strict=True)]
-    assert np.mean(right) > 0.85
+    assert np.mean([matches[0].text == word for matches, (_, word) in zip(found, pairs, strict=True)]) > 0.85
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -104,8 +94,7 @@ def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -
     texts = data.draw(
         st.lists(st.sampled_from(sentences("en")) | st.text(max_size=30), min_size=1, max_size=20)
     )
-    together = translator.sentences(texts, "en", "de", k=2)
-    for text, matches in zip(texts, together, strict=True):
+    for text, matches in zip(texts, translator.sentences(texts, "en", "de", k=2), strict=True):
         for one, other in zip(translator.sentences([text], "en", "de", k=2)[0], matches, strict=True):
             # Rounded to four places, either way: 1e-4 apart at most, counted whole.
             for value, other_value in ((one.score, other.score), (one.confidence, other.confidence)):
@@ -178,13 +167,11 @@ def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pyte
     build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
     translator = Translator.open(tmp_path / "i")
     assert (translator.confidence.source, translator.confidence.n) == ("encoder", 10)
-    text = translator.sentence_indexes["en"].text(0)
-    assert translator.sentences([text], "en", "de")[0][0].confidence == 1
+    assert translator.sentences([translator.sentence_indexes["en"].text(0)], "en", "de")[0][0].confidence == 1
 
 
 def test_an_index_is_self_contained(tmp_path: Path) -> None:
-    made = make_bundle(tmp_path / "b")
-    build_index(made, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
+    build_index(make_bundle(tmp_path / "b"), make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
     (tmp_path / "b").rename(tmp_path / "gone")
     (tmp_path / "c").rename(tmp_path / "gone too")
     (tmp_path / "i").rename(tmp_path / "moved")

@@ -65,10 +65,9 @@ def test_the_vocabulary_is_of_corpus_and_training(bundle: Bundle, tmp_path: Path
 
 def test_hubness_is_measured_from_every_other_language(index_dir: Path) -> None:
     folder, manifest = open_version(index_dir)
-    translator = Translator.open(index_dir)
     vectors = {
         code: index.vectors.reconstruct(range(len(index)))
-        for code, index in translator.sentence_indexes.items()
+        for code, index in Translator.open(index_dir).sentence_indexes.items()
     }
     for code in manifest.languages:
         found = np.load(folder / f"{code}.hubness.npy")

@@ -48,7 +48,6 @@ from tests.dying import never, run_apart
 from tests.files import jsonl, texts, write_lines
 
 ENGLISH, GERMAN = sentences("en"), sentences("de")
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +55,7 @@ def made(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """30 aligned sentences of en and de as en:0 ... en:29. Not to be changed."""
     folder = tmp_path_factory.mktemp("made")
     rows = [{"id": f"{n}", "en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
-    path = jsonl(folder / "base.jsonl", rows)
-    build_index(bundle, [Source(path)], folder / "index")
+    build_index(bundle, [Source(jsonl(folder / "base.jsonl", rows))], folder / "index")
     return folder / "index"
 
 
@@ -272,15 +270,14 @@ def test_rolling_back_and_collecting(index: Path) -> None:
         collect(index)
 
 
-def test_the_commands(index: Path, tmp_path: Path, capsys: Capture, fails: Fails) -> None:
+def test_the_commands(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fails: Fails) -> None:
     def say(*words: str) -> str:
         assert run(["index", *words]) == 0
         return capsys.readouterr().out
 
     folder, first = str(index), current(index)
     more = jsonl(tmp_path / "more.jsonl", [{"id": "x", "en": "A new dog."}])
-    said = say("add", folder, "--corpus", str(more), "--own-ids", "--json")
-    assert json.loads(said)["base"] == first
+    assert json.loads(say("add", folder, "--corpus", str(more), "--own-ids", "--json"))["base"] == first
     jsonl(more, [{"id": "x", "en": "A newer dog."}])
     assert "en: 31 sentences" in say("replace", folder, "--corpus", str(more))
     (tmp_path / "ids").write_text("en:x\nde:1\n")

@@ -36,9 +36,8 @@ def cleaned(
     return [sentence.text for sentence in kept(cleaner, given, is_foreign)], cleaner
 
 
-LONG = "a dog " * 300
 CASES = {
-    "long": ["A cat.", LONG.strip()],
+    "long": ["A cat.", ("a dog " * 300).strip()],
     "duplicate": ["A dog on the snow.", "A dog on  the snow."],
     "near": ["A dog on the snow.", "a dog on the snow!"],
 }

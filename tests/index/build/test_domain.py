@@ -30,7 +30,6 @@ def test_what_a_text_adds_itself_is_taken_off() -> None:
 @given(st.lists(st.sampled_from([HELD, BOTH, UNSEEN]), max_size=8))
 def test_a_token_of_other_text_makes_a_text_less_likely(tokens: list[int]) -> None:
     texts = Tokens.of([tokens, [*tokens, OTHER]])
-    columns = domain_columns(texts, np.zeros(2), COUNTS.table()[texts.ids])
-    alone, more = MODEL.probability(columns)
+    alone, more = MODEL.probability(domain_columns(texts, np.zeros(2), COUNTS.table()[texts.ids]))
     assert 0 <= more <= 1
     assert more < alone or not tokens

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from index.build import duplicates
 from index.build.duplicates import FirstRows, key_of
 
-BATCHES = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), max_size=12)
 
-
-@given(BATCHES)
+@given(st.lists(st.lists(st.text("abc", max_size=3), max_size=12), max_size=12))
 def test_the_first_row_of_a_key_is_what_a_dictionary_says(batches: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duplicates, "LATEST_KEYS", 4)  # nearly everything is in SQLite

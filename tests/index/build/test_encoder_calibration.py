@@ -40,8 +40,7 @@ def test_an_answer_that_is_there_is_trusted_and_a_wrong_one_is_not() -> None:
 
 def test_vectors_that_say_nothing_deserve_no_confidence() -> None:
     unrelated = {"l0": vectors(0.3)["l0"], "l1": vectors(0.3, seed=9)["l1"]}
-    fitted = calibrate_sentences([unrelated], seed=0)
-    assert confidence(fitted, unrelated, answerable=True).max() < 0.2
+    assert confidence(calibrate_sentences([unrelated], seed=0), unrelated, answerable=True).max() < 0.2
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,7 @@ def test_only_other_texts_are_encoded_and_those_of_another_encoder_are(
     encode(job, detector, PARTS)
     found, counted = encode(job, detector, [PARTS[0], ["A dog."], PARTS[2]])
     assert counted == 1
-    wanted = job.encoder.encode([*PARTS[0], "A dog.", *PARTS[2]])
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    np.testing.assert_allclose(found, job.encoder.encode([*PARTS[0], "A dog.", *PARTS[2]]), atol=1e-6)
     other = make_bundle(tmp_path / "other", seed=1, name="other")
     again = Job(job.work, job.parts, other, TextEncoder(other))
     assert encode(again, detector, [PARTS[0]])[1] == len(PARTS[0])
@@ -114,8 +113,7 @@ def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector
         assert found.foreign == [False, True, True, False]
         assert not found.vectors[1:3].any()
         assert encoders.encode("en", texts, check_language=False).result().foreign == [False] * 4
-    tokens = Tokens.of(job.encoder.tokens(texts))
-    assert found.foreign == detector.foreign(tokens, "en").tolist()
+    assert found.foreign == detector.foreign(Tokens.of(job.encoder.tokens(texts)), "en").tolist()
 
 
 def test_a_process_that_is_killed_is_one_line(

@@ -61,8 +61,7 @@ def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest)
     assert confidence.ece is not None
     assert confidence.ece < 0.05
     assert set(confidence.lengths) == set(CODES)
-    of_models = [FOREIGN_ALIGNED, FULL, FOREIGN, PLAIN]
-    assert [tuple(model.weights) for model in confidence.sentence] == of_models
+    assert [tuple(model.weights) for model in confidence.sentence] == [FOREIGN_ALIGNED, FULL, FOREIGN, PLAIN]
 
 
 def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: IndexManifest) -> None:
@@ -135,5 +134,4 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     assert manifest.confidence.source == "encoder"
     encoder = TextEncoder(open_index_encoder(*open_version(index_dir)))
     translator = Translator.open(index_dir)
-    indexes = Indexes(translator.sentence_indexes, translator.word_indexes)
-    assert calibrate(indexes, encoder, {}) == (None, {})
+    assert calibrate(Indexes(translator.sentence_indexes, translator.word_indexes), encoder, {}) == (None, {})

@@ -176,5 +176,4 @@ def test_the_command_asks_for_the_cluster(
     bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, fails: Fails
 ) -> None:
     given = ["--encoder", bundle.folder, "--corpus", f"en={corpora['en']}", "--out", tmp_path / "x"]
-    line = fails("index", "build", *given, "--ray", "127.0.0.1:9", code=1)
-    assert "no Ray cluster at 127.0.0.1:9" in line
+    assert "no Ray cluster at 127.0.0.1:9" in fails("index", "build", *given, "--ray", "127.0.0.1:9", code=1)

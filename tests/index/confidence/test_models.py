@@ -30,8 +30,7 @@ def answers(random: np.random.Generator, count: int) -> tuple[Columns, NDArray[n
 )
 def test_probabilities_are_probabilities(values: list[float], bias: float, weights: list[float]) -> None:
     columns = {"score": np.array(values, float), "gap": np.array(values, float)}
-    model = Model(weights=dict(zip(columns, weights, strict=True)), bias=bias, n=1)
-    found = model.probability(columns)
+    found = Model(weights=dict(zip(columns, weights, strict=True)), bias=bias, n=1).probability(columns)
     assert found.shape == (len(values),)
     assert ((found >= 0) & (found <= 1)).all()
 

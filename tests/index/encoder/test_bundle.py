@@ -92,8 +92,7 @@ def test_an_extra_file_is_refused(copy: Path, extra: str) -> None:
 )
 def test_a_sealed_manifest_that_lists_what_no_bundle_has_is_refused(copy: Path, name: str) -> None:
     found = open_bundle(copy).manifest
-    odd = found.model_copy(update={"files": {**found.files, name: found.files["README.md"]}})
-    write_manifest(copy, odd)
+    write_manifest(copy, found.model_copy(update={"files": {**found.files, name: found.files["README.md"]}}))
     with pytest.raises(DamagedError, match="is no file of an encoder bundle"):
         open_bundle(copy)
 

@@ -59,5 +59,4 @@ def test_a_bundle_has_them_or_not(bundle: Bundle, tmp_path: Path) -> None:
         (answer,) = pictograms.nearest(TextEncoder(bundle).encode([text]), 1)
         assert answer[0][0] == shown
         assert answer[0][1] >= LEAST_COSINE
-    without = make_bundle(tmp_path / "without", pictograms=False)
-    assert Pictograms.open(open_bundle(without.folder)) is None
+    assert Pictograms.open(open_bundle(make_bundle(tmp_path / "without", pictograms=False).folder)) is None

@@ -55,8 +55,7 @@ def test_every_language_has_words_and_the_encoder_reads_them(shipped: Bundle) ->
 
 @pytest.mark.parametrize(("one", "other", "language"), PAIRS)
 def test_what_says_the_same_is_near(shipped: Bundle, one: str, other: str, language: str) -> None:
-    encoder = TextEncoder(shipped)
-    asked, *answers = encoder.encode([one, *(pair[1] for pair in PAIRS)])
+    asked, *answers = TextEncoder(shipped).encode([one, *(pair[1] for pair in PAIRS)])
     assert np.argmax(np.stack(answers) @ asked) == [pair[1] for pair in PAIRS].index(other), language
 
 

@@ -37,8 +37,7 @@ def embeddings(bundle: Bundle) -> NDArray[np.float32]:
 
 def test_vectors_are_what_the_graph_says(encoder: TextEncoder, bundle: Bundle) -> None:
     table = embeddings(bundle)
-    ids = Tokenizer.from_file(str(bundle.tokenizer)).encode("a black dog").ids
-    mean = table[ids].mean(axis=0)
+    mean = table[Tokenizer.from_file(str(bundle.tokenizer)).encode("a black dog").ids].mean(axis=0)
     np.testing.assert_allclose(encoder.encode(["a black dog"])[0], mean / np.linalg.norm(mean), atol=1e-6)
 
 
@@ -73,8 +72,7 @@ def test_cleaning_is_part_of_encoding(encoder: TextEncoder) -> None:
 
 def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) -> None:
     table = embeddings(bundle)
-    tokenizer = Tokenizer.from_file(str(bundle.tokenizer))
-    tokens = tokenizer.encode("dogs", add_special_tokens=False)
+    tokens = Tokenizer.from_file(str(bundle.tokenizer)).encode("dogs", add_special_tokens=False)
     assert tokens.tokens == ["dog", "##s"]
     mean = table[tokens.ids].mean(axis=0)
     np.testing.assert_allclose(
@@ -106,8 +104,7 @@ def test_the_recommended_precision_is_the_default(encoder: TextEncoder, tmp_path
     assert not np.array_equal(first, second)
     with pytest.raises(UsageError, match="has no 32-bit encoder: use int8"):
         TextEncoder(open_bundle(tmp_path / "b"), precision="fp32")
-    words = sentences("en")[:20]
-    first_words, second_words = (one.word_vectors(words, "en") for one in (encoder, coarse))
+    first_words, second_words = (one.word_vectors(sentences("en")[:20], "en") for one in (encoder, coarse))
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first_words, second_words))
     # All but "", "a" and "zzz", whose tokens are near zero and lost in eight bits.
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first, second)[:200])

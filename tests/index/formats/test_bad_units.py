@@ -63,8 +63,7 @@ def test_a_bad_unit_is_skipped_with_line_and_reason(
     path.write_bytes(content)
     language = None if name.endswith((".tmx", ".xlf", ".po")) else "en"
     noted = BadUnits()
-    found = [sentence.text for sentence in read(Source(path, language, bad=noted)) if sentence.text]
-    assert found == texts
+    assert [sentence.text for sentence in read(Source(path, language, bad=noted)) if sentence.text] == texts
     assert len(noted) == len(bad)
     for line, words in zip(noted, bad, strict=True):
         assert line.startswith(f"{name}, {words}")
@@ -129,8 +128,7 @@ def test_columns_are_mapped(tmp_path: Path, given: str, suffix: str) -> None:
         "jsonl": '{"English": "A dog.", "German": "Ein Hund.", "Note": "x"}\n',
     }
     path.write_text(contents[suffix], "utf-8")
-    columns = tuple(columns_of(given).items())
-    found = list(read(Source(path, columns=columns)))
+    found = list(read(Source(path, columns=tuple(columns_of(given).items()))))
     assert [(sentence.language, sentence.text) for sentence in found] == [
         ("en", "A dog."),
         ("de", "Ein Hund."),

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from index.errors import DamagedError
 from index.storage.tables import read_array, read_table, write_table
 
-TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=20)
 
-
-@given(TEXTS)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=20))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     path = tmp_path_factory.getbasetemp() / "x.arrow"
     write_table(path, {"text": texts, "count": np.arange(len(texts))})

@@ -29,13 +29,6 @@ from tests.damage import DAMAGE, no_parsing
 ENTRY = LanguageEntry(sentences=1, words=1, lines=1, changed=0, dropped={}, links=0)
 
 
-@pytest.fixture(scope="module")
-def names(index_dir: Path) -> list[str]:
-    """Every file of the version, by its relative name."""
-    version = index_dir / "versions" / current(index_dir)
-    return sorted(path.relative_to(version).as_posix() for path in version.rglob("*") if path.is_file())
-
-
 @pytest.fixture
 def copy(index_dir: Path, tmp_path: Path) -> Path:
     """An index that a test may damage."""
@@ -53,11 +46,11 @@ def folder_of(index: Path) -> Path:
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
 def test_any_damage_to_any_file_is_refused_before_parsing(
-    copy: Path, names: list[str], damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+    copy: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert len(names) > 40
-    for name in names:
-        path = folder_of(copy) / name
+    paths = sorted(path for path in folder_of(copy).rglob("*") if path.is_file())
+    assert len(paths) > 40
+    for path in paths:
         shutil.copy2(path, copy / "kept")
         damage(path)
         with no_parsing(monkeypatch), pytest.raises((DamagedError, FormatError)) as caught:

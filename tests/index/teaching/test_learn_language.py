@@ -60,8 +60,7 @@ def test_the_new_language_is_translated(taught: Bundle, tmp_path: Path) -> None:
     translator = Translator.open(tmp_path / "index")
     asked = dict(zip(sentences("pt")[1::97], sentences("en")[1::97], strict=True))
     own = translator.encode(list(asked), "pt")
-    right = TextEncoder(taught).encode(list(asked.values()), language="en")
-    assert (own * right).sum(axis=1).min() > 0.7
+    assert (own * TextEncoder(taught).encode(list(asked.values()), language="en")).sum(axis=1).min() > 0.7
     texts = (tmp_path / "corpus" / "pt.txt").read_text("utf-8").splitlines()
     lines = (tmp_path / "corpus" / "en.txt").read_text("utf-8").splitlines()
     answers = translator.sentences(texts, "pt", "en")
@@ -85,8 +84,7 @@ def test_the_other_languages_stay_the_same_to_the_bit(before: Bundle, taught: Bu
 
 def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, before: Bundle) -> None:
     report = taught.folder.with_name("tiny.report.md").read_text("utf-8")
-    card = taught.card.read_text("utf-8")
-    for page in (report, card):
+    for page in (report, taught.card.read_text("utf-8")):
         assert "378 captions of pictures" in page
         assert "| a text finds its picture |" in page
     assert taught.manifest.measures["taught_pt_captions_r10"] > 50
@@ -135,11 +133,9 @@ def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Pa
     (tmp_path / "captions.tsv").write_text("\n".join(lines), "utf-8")
     given = ["--captions", str(tmp_path / "captions.tsv"), "--out", str(tmp_path / "out")]
     assert run(["learn-language", str(SHIPPED), "tlh", *given]) == 0
-    after = open_bundle(tmp_path / "out")
-    one, other = TextEncoder(before), TextEncoder(after)
+    one, other = TextEncoder(before), TextEncoder(open_bundle(tmp_path / "out"))
     for file in sorted((PROBE_FOLDER / "everyday").glob("*.txt")):
         texts = file.read_text("utf-8").splitlines()[::10]
         assert np.array_equal(one.encode(texts, language=file.stem), other.encode(texts, language=file.stem))
-    vectors = other.encode(words, language="tlh")
-    nearest = (vectors @ pictures.vectors.T).argmax(axis=1)
+    nearest = (other.encode(words, language="tlh") @ pictures.vectors.T).argmax(axis=1)
     assert np.mean([pictures.names[row] == name for row, name in zip(nearest, names, strict=True)]) > 0.8

@@ -37,8 +37,7 @@ def test_what_tokens_leave_open_it_decides() -> None:
 
 
 def test_languages_unknown_to_fasttext_are_identified_by_tokens() -> None:
-    table = np.log(np.array([[0.1, 0.9], [0.9, 0.1]], np.float32))
-    detector = Detector(("en", "zu"), table)
+    detector = Detector(("en", "zu"), np.log(np.array([[0.1, 0.9], [0.9, 0.1]], np.float32)))
     assert clear_language(detector.chances([0] * 8, {"en": 0.3})) == "zu"
 
 

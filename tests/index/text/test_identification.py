@@ -78,8 +78,7 @@ def test_many_texts_are_judged_as_each_alone(
 
 def test_a_language_of_the_index_is_likelier_than_another() -> None:
     """One word that three languages have is taken for that of the index; what says more is still heard."""
-    counts = np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]])
-    table = token_table(counts)
+    table = token_table(np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]]))
     assert clear_language(Detector(("da", "de", "no"), table).chances([0])) is None
     held = Detector(("da", "de", "no"), table, indexed=("de",))
     assert clear_language(held.chances([0])) == "de"

@@ -93,8 +93,7 @@ def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
     ]
     assert recall(*rows) >= 0.99
     for one, two in zip(found, wanted, strict=True):
-        scores = [match.score for match in two]
-        assert [match.score for match in one] == pytest.approx(scores, abs=ONE_DIGIT)
+        assert [match.score for match in one] == pytest.approx([match.score for match in two], abs=ONE_DIGIT)
         assert one[0].confidence == pytest.approx(two[0].confidence, abs=ONE_DIGIT)
 
 
@@ -124,8 +123,7 @@ def test_user_input_reaches_milvus_only_as_numbers(stored: Path, monkeypatch: py
 
     monkeypatch.setattr(Connection, "call", noted)
     translator = Translator.open(stored)
-    text = 'dog" or row >= 0 or vector like "zebra%'
-    translator.sentences([text], "en", "de", 3)
+    translator.sentences(['dog" or row >= 0 or vector like "zebra%'], "en", "de", 3)
     assert {"search", "query"} <= {one[0] for one in asked}
     assert not [one for one in asked if "zebra" in repr(one)]
     filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]
@@ -163,8 +161,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
     assert collections(milvus_server.address) - before == named(index) > made
     assert second.options.store == milvus_server.address
     assert len(everything(vectors(index, "de"))) == 299
-    answers = Translator.open(index).sentences(["Ein Hund."], "de", "en", 1)
-    assert answers[0][0].id != "en:5"
+    assert Translator.open(index).sentences(["Ein Hund."], "de", "en", 1)[0][0].id != "en:5"
     assert roll_back(index) == first.version
     assert len(vectors(index, "de")) == 300
     third = build_index(bundle, corpora, index)

@@ -31,18 +31,14 @@ def test_training_words_are_those_of_the_file(bundle: Bundle) -> None:
 )
 def test_a_malformed_list_is_refused_with_its_line(bundle: Bundle, tmp_path: Path, line: str) -> None:
     shutil.copytree(bundle.folder, tmp_path / "b")
-    file = tmp_path / "b" / words_file("de")
-    file.write_bytes(gzip.compress(f"katze\t3\n{line}\nx\t1\n".encode()))
+    (tmp_path / "b" / words_file("de")).write_bytes(gzip.compress(f"katze\t3\n{line}\nx\t1\n".encode()))
     with pytest.raises(DamagedError, match=r"de\.tsv\.gz, line 2"):
         training_words(Bundle(tmp_path / "b", bundle.manifest), "de")
 
 
-LISTED = gzip.compress(b"katze\t3\n", mtime=0)
-
-
 @pytest.mark.parametrize(
     "content",
-    [b"katze\t3\n", LISTED[:-3], gzip.compress(b"\xff", mtime=0)],
+    [b"katze\t3\n", gzip.compress(b"katze\t3\n", mtime=0)[:-3], gzip.compress(b"\xff", mtime=0)],
     ids=["not compressed", "cut off", "no text"],
 )
 def test_what_is_not_a_compressed_list_is_refused(tmp_path: Path, content: bytes) -> None:
@@ -75,8 +71,7 @@ def test_tokens_of_training_words_are_kept_for_the_same_words(
     counted = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npy")}
     assert len(counted) == len(bundle.manifest.languages)
     taught = bundle.manifest.model_copy(update={"version": "taught", "languages": ("de", "en")})
-    again = training_tokens(TextEncoder(Bundle(bundle.folder, taught)))
-    assert np.array_equal(again["de"], found)
+    assert np.array_equal(training_tokens(TextEncoder(Bundle(bundle.folder, taught)))["de"], found)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npy")} == counted
     for path in counted:
         path.write_bytes(b"damaged")

@@ -93,8 +93,7 @@ def test_near_answers_come_where_asked_for(client: TestClient) -> None:
     assert ask(min_confidence=least) == everything[:1]
     # Nothing was fitted for this index, so no answer is near enough to be shown.
     assert ask(min_confidence=least, include=["near"]) == everything[:1]
-    refused = client.post("/translate/sentence", json=request | {"include": ["far"]})
-    assert refused.status_code == 422
+    assert client.post("/translate/sentence", json=request | {"include": ["far"]}).status_code == 422
 
 
 def test_a_target_named_twice_is_one_target_and_codes_come_back_as_they_were_sent(client: TestClient) -> None:
@@ -152,10 +151,9 @@ OWN_FIELDS = {
 def posing(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client over a corpus whose columns have the names of what the service says."""
     folder = tmp_path_factory.mktemp("posing")
-    texts = {"en": "The dog sleeps.", "de": "Der Vertrag gilt."}
     sources = [
         Source(jsonl(folder / f"{code}.jsonl", [{"text": text, **OWN_FIELDS}]), code)
-        for code, text in texts.items()
+        for code, text in {"en": "The dog sleeps.", "de": "Der Vertrag gilt."}.items()
     ]
     build_index(bundle, sources, folder / "index")
     with TestClient(create_app(Settings(index=folder / "index"))) as client:
@@ -217,7 +215,6 @@ def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) 
 
 def test_too_many_sentences_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_ANSWERS", 20)
-    request = {"text": "A dog. " * 21, "source": "en", "target": "de"}
-    answer = client.post("/translate/sentence", json=request)
+    answer = client.post("/translate/sentence", json={"text": "A dog. " * 21, "source": "en", "target": "de"})
     assert answer.status_code == 422
     assert "21 answers to 21 sentences, the limit is 20" in answer.json()["detail"]

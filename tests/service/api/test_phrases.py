@@ -84,8 +84,7 @@ def sharing(rows: int, characters: int) -> bytes:
     ],
 )
 def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: bytes) -> None:
-    answer = client.post("/board", params={"name": name}, content=content)
-    assert answer.json() == {
+    assert client.post("/board", params={"name": name}, content=content).json() == {
         "languages": ["en", "qaa"],
         "phrases": [
             {
@@ -115,8 +114,7 @@ def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: byt
 def test_what_is_no_table_of_phrases_is_refused(
     client: TestClient, name: str, content: bytes | Callable[[], bytes], wanted: str
 ) -> None:
-    sent = content() if callable(content) else content
-    answer = client.post("/board", params={"name": name}, content=sent)
+    answer = client.post("/board", params={"name": name}, content=content() if callable(content) else content)
     assert answer.status_code == 422
     assert wanted in answer.json()["detail"]
     assert "/tmp" not in answer.text

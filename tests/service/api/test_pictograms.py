@@ -39,8 +39,7 @@ def test_all_sentences_are_listed_page_by_page(client: TestClient) -> None:
     listed: list[str] = []
     begin: int | None = 0
     while begin is not None:
-        query = {"source": "de", "count": 70, "begin": begin}
-        page = client.get("/concordance", params=query).json()
+        page = client.get("/concordance", params={"source": "de", "count": 70, "begin": begin}).json()
         assert page["text"] is None
         assert all(found["places"] == [] for found in page["results"])
         listed += [found["text"] for found in page["results"]]

@@ -37,19 +37,10 @@ def stored(server: RedisServer) -> list[bytes]:
     return keys
 
 
-@pytest.fixture
-def computed(make_client: ClientFactory) -> bytes:
-    """What REQUEST is answered without any cache."""
-    return ask(make_client(cache_bytes=0))
-
-
 def test_a_hit_in_redis_equals_the_computed_answer(
-    make_client: ClientFactory,
-    redis_server: RedisServer,
-    computed: bytes,
-    monkeypatch: pytest.MonkeyPatch,
-    patience: None,
+    make_client: ClientFactory, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, patience: None
 ) -> None:
+    computed = ask(make_client(cache_bytes=0))
     client, other = (make_client(redis_url=redis_server.url) for _ in range(2))
     assert ask(client) == computed
     for key in stored(redis_server):

@@ -31,8 +31,7 @@ def stored(bundle: Bundle, milvus_server: MilvusServer, tmp_path_factory: pytest
 
 
 def ask(client: TestClient, text: str | list[str], **more: object) -> Any:  # noqa: ANN401
-    body = {"text": text, "source": "en", "target": "de", **more}
-    return client.post("/translate/sentence", json=body)
+    return client.post("/translate/sentence", json={"text": text, "source": "en", "target": "de", **more})
 
 
 def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
@@ -49,8 +48,7 @@ def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
                 assert refused.headers["content-type"] == "application/problem+json"
                 assert refused.json()["type"] == "/problems/store-unreachable"
             else:
-                body = {"q": TEXTS[1], "source": "en", "target": "de"}
-                refused = client.post("/translate", json=body)
+                refused = client.post("/translate", json={"q": TEXTS[1], "source": "en", "target": "de"})
                 assert "Milvus" in refused.json()["error"]
             assert refused.status_code == 503
             assert refused.headers["retry-after"] == "1"

@@ -132,8 +132,7 @@ def test_forged_answers_are_counted_and_not_served(
     answered = make_client(**told).post("/translate/sentence", json=request).json()
     with Redis.from_url(redis_server.url) as client:
         (key,) = client.keys("passepartout:4:*")
-        entry = {"key": key.decode(), "answers": [ANSWER]}
-        client.set(key, json.dumps(entry))
+        client.set(key, json.dumps({"key": key.decode(), "answers": [ANSWER]}))
     again = make_client(**told)
     assert again.post("/translate/sentence", json=request).json() == answered
     assert "passepartout_cache_rejected_total 1.0" in again.get("/metrics").text

@@ -82,8 +82,7 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly("a long form of escapes", TRANSLATE, filled(b"q=", b"%41", b"", joint=b""), FORM)
     yield Costly("a form of fields", TRANSLATE, b"&" * 131_000, FORM)
     for value in (b"a", b"\r", b"\r\n", b"\r\n--a"):
-        body = filled(PART, value, END, joint=b"")
-        yield Costly(f"a part of {value!r}", TRANSLATE, body, MULTIPART)
+        yield Costly(f"a part of {value!r}", TRANSLATE, filled(PART, value, END, joint=b""), MULTIPART)
     for charset in ("punycode", "utf-7"):
         head = f"multipart/form-data; charset={charset}; boundary=b"
         form = (

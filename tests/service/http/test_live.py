@@ -26,7 +26,6 @@ from tests.waiting import until
 BODY = json.dumps(
     {"text": "A small dog runs on the beach.", "source": "en", "target": "de", "min_confidence": 0}
 ).encode()
-JSON = {"Content-Type": "application/json"}
 MARK = " (second)"
 CLIENTS = 4
 SWAPS = 4
@@ -106,7 +105,7 @@ class Load:
     def _ask(self, connection: http.client.HTTPConnection) -> bool:
         """Whether the connection ends with this answer."""
         try:
-            connection.request("POST", "/translate/sentence", BODY, JSON)
+            connection.request("POST", "/translate/sentence", BODY, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             document = json.loads(answer.read())
         except (OSError, http.client.HTTPException) as error:

@@ -118,8 +118,7 @@ def test_a_body_that_cannot_be_read(
 
 
 def test_a_word_has_its_own_limit(client: TestClient) -> None:
-    answer = client.post("/translate/word", json=WORD | {"word": "x" * 101})
-    problem = checked(answer, 422, "invalid-request")
+    problem = checked(client.post("/translate/word", json=WORD | {"word": "x" * 101}), 422, "invalid-request")
     assert problem.detail == "word has 101 characters, the limit is 100: shorten it"
     assert client.post("/translate/word", json=WORD | {"word": "x" * 100}).status_code == 200
 
@@ -195,10 +194,8 @@ def test_the_type_may_have_parameters_and_any_case(client: TestClient) -> None:
 
 
 def test_a_body_that_is_too_long_by_its_header(make_client: ClientFactory) -> None:
-    client = make_client()
-    answer = client.post("/translate/sentence", json=GOOD | {"text": "x" * limits.MAX_BODY_BYTES})
-    problem = checked(answer, 413, "body-too-large")
-    assert f"{limits.MAX_BODY_BYTES} bytes" in problem.detail
+    answer = make_client().post("/translate/sentence", json=GOOD | {"text": "x" * limits.MAX_BODY_BYTES})
+    assert f"{limits.MAX_BODY_BYTES} bytes" in checked(answer, 413, "body-too-large").detail
     assert answer.headers["connection"] == "close"
 
 

@@ -348,8 +348,7 @@ def test_the_languages_are_shown_as_a_table(page: Page) -> None:
     page.keyboard.press("End")
     expect(page.get_by_role("tab", name="Languages")).to_be_focused()
     expect(page.get_by_label("Sentence to translate")).to_be_hidden()
-    row = page.get_by_role("row", name="German de")
-    expect(row).to_contain_text("200")
+    expect(page.get_by_role("row", name="German de")).to_contain_text("200")
     page.keyboard.press("Home")
     expect(page.get_by_label("Sentence to translate")).to_be_visible()
 
@@ -397,8 +396,7 @@ def test_every_view_is_accessible_and_fits_a_phone(
 
 def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_address: str) -> None:
     asked = {"kind": "sentence", "text": "The dog sleps.", "source": "en", "target": "de", "least": "90"}
-    page = open_page(f"{remembering_address}#{urlencode(asked)}")
-    first = page.locator(".answer").first
+    first = open_page(f"{remembering_address}#{urlencode(asked)}").locator(".answer").first
     expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
     expect(first.locator(".said")).to_have_text("from your corpus")
     expect(first.locator(".memory")).to_have_text("Your corpus gives this translation for “The dog sleeps.”.")

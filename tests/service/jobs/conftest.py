@@ -88,8 +88,7 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        found = texts(self.index).items()
-        return {own: text for own, text in found if own.startswith(f"{language}:")}
+        return {own: text for own, text in texts(self.index).items() if own.startswith(f"{language}:")}
 
     @contextlib.contextmanager
     def working(self, **more: str) -> Iterator["subprocess.Popen[str]"]:

@@ -128,6 +128,5 @@ def test_only_admins_teach_and_only_with_existing_pictures(stage: Stage) -> None
             (unknown, "captions: 12 pictures are not among the bundle's: ../../etc/0"),
             (captions, "1 lines teach nothing"),
         ):
-            job = stage.submit(action="teach", language="ia", captions=refused)
-            end = stage.end(job["id"])
+            end = stage.end(stage.submit(action="teach", language="ia", captions=refused)["id"])
             assert (end["state"], reason in end["reason"]) == ("failed", True), end

@@ -156,8 +156,7 @@ def test_an_empty_upload_is_refused(client: TestClient, kept: Path) -> None:
 def test_a_change_that_cannot_be_is_refused_at_once(
     client: TestClient, change: dict[str, object], wanted: str
 ) -> None:
-    body = json.dumps(change).replace("Infinity", "1e999")
-    answer = client.post("/admin/jobs", content=body, headers=JSON)
+    answer = client.post("/admin/jobs", content=json.dumps(change).replace("Infinity", "1e999"), headers=JSON)
     assert answer.status_code == 422
     assert wanted in answer.json()["detail"]
     assert client.get("/admin/jobs", headers=JSON).json()["jobs"] == []

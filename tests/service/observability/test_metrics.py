@@ -31,8 +31,7 @@ def local(translator: Translator) -> Iterator[TestClient]:
 
 def counts(text: str) -> dict[tuple[str, ...], float]:
     """Every sample: (name, values of its labels in the order of their names) -> value."""
-    families = text_string_to_metric_families(text)
-    samples = [sample for family in families for sample in family.samples]
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     return {(one.name, *(value for _, value in sorted(one.labels.items()))): one.value for one in samples}
 
 

@@ -15,8 +15,7 @@ CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
 def data(tmp_path: Path) -> Path:
     """Two files that line up, one line twice."""
     for language in ("de", "en"):
-        lines = (f"{language} {i}" for i in [*range(50), 7])
-        write_lines(tmp_path / "text" / f"lined.{language}.txt", lines)
+        write_lines(tmp_path / "text" / f"lined.{language}.txt", (f"{language} {i}" for i in [*range(50), 7]))
     return tmp_path
 
 
@@ -67,8 +66,7 @@ def test_the_digest_knows_the_sentences() -> None:
 
 def test_texts_of_several_names_follow_one_another(data: Path) -> None:
     (data / "text" / "more.en.txt").write_text("en 1\nen 100\n", "utf-8")
-    settings = DataSettings(languages=("en", "de"), texts=("lined", "more"))
-    texts = texts_by_name(data, settings, 0)
+    texts = texts_by_name(data, DataSettings(languages=("en", "de"), texts=("lined", "more")), 0)
     assert {name: list(of_name) for name, of_name in texts.items()} == {"lined": ["en", "de"], "more": ["en"]}
     together = joined(texts)
     assert together["en"] == [*texts["lined"]["en"], *texts["more"]["en"]]

@@ -88,8 +88,7 @@ def test_turns_are_fair(drawn: dict[str, int], count: int, draws: st.DataObject)
     """Whatever artists drew and languages name: no language twice at a concept while another
     that names it has had none of it."""
     drawings = [f"a{artist}/{code}.png" for code, artists in drawn.items() for artist in range(artists)]
-    known = st.sets(st.sampled_from(sorted(drawn)))
-    names = {f"l{number}": draws.draw(known) for number in range(count)}
+    names = {f"l{number}": draws.draw(st.sets(st.sampled_from(sorted(drawn)))) for number in range(count)}
     texts = {code: {name: [name] for name in drawings if code_of(name) in of} for code, of in names.items()}
     dealt = disjoint_drawings(drawings, texts, settings())
     seen = seen_by({name: code for name, (code,) in dealt})

@@ -48,11 +48,9 @@ def test_pictures_of_one_name_are_pictures_of_two_sets(two: Path) -> None:
 def test_languages_share_out_the_pictures_set_by_set(two: Path, pictures: str) -> None:
     data = load_split(two, "train", settings("en", "de", "sw", pictures=pictures))
     one = load_split(two, "train", settings("en", "de", pictures=pictures, sets=["photos"]))
-    count = len(one.pictures)
-    assert data.pictures[:count] == one.pictures
+    assert data.pictures[: len(one.pictures)] == one.pictures
     assert data.captions[: len(one.captions)] == one.captions, "another set changes nothing in this one"
-    books = {c.language for c in data.captions if set_of(data.pictures[c.picture]) == "books"}
-    assert books == {"en", "sw"}
+    assert {c.language for c in data.captions if set_of(data.pictures[c.picture]) == "books"} == {"en", "sw"}
 
 
 def test_a_language_in_no_set_is_named(two: Path) -> None:
@@ -65,8 +63,7 @@ def test_weights_say_how_often_an_epoch_shows_a_picture(photos: float, books: fl
     names = [f"photos/{n}.jpg" for n in range(60)] + [f"books/{n}.jpg" for n in range(30)]
     shares = epoch_shares(names, {"photos": photos, "books": books})
     assert shares is not None
-    captions = tuple(Caption(row, "en", "a") for row in range(len(names)))
-    data = CaptionedPictures(tuple(names), captions)
+    data = CaptionedPictures(tuple(names), tuple(Caption(row, "en", "a") for row in range(len(names))))
     sampler = PictureSampler(data, batch, 0, shares=shares)
     epochs = [sampler.batches(epoch) for epoch in range(3)]
     for batches in epochs:
@@ -80,8 +77,7 @@ def test_weights_say_how_often_an_epoch_shows_a_picture(photos: float, books: fl
 
 
 def test_sets_get_one_mean() -> None:
-    draw = np.random.default_rng(0)
-    features = draw.standard_normal((2, 30, 5)).astype(np.float32)
+    features = np.random.default_rng(0).standard_normal((2, 30, 5)).astype(np.float32)
     features[:, 20:] += 3
     names = [f"photos/{n}.jpg" for n in range(20)] + [f"pictograms/a/{n}.png" for n in range(10)]
     moved = features.copy()

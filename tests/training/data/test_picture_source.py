@@ -23,8 +23,7 @@ def test_average_is_the_mean_of_the_views_without_chance() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_drawn_views_are_different_views_of_the_picture(count: int) -> None:
     seen = features()
-    source = FixedFeatures(seen, count=count, average=False)
-    drawn = source.views(ROWS, np.random.default_rng(0))
+    drawn = FixedFeatures(seen, count=count, average=False).views(ROWS, np.random.default_rng(0))
     assert len(drawn) == count
     for place, row in enumerate(ROWS):
         numbers = [

@@ -49,8 +49,7 @@ def test_batches_are_in_the_pivot_and_partners_in_the_others(data: Path) -> None
     given = settings(pictures="pivoted")
     captions = load_split(data, "train", given)
     tokens = [np.asarray([number], np.int32) for number in range(len(captions.captions))]
-    learned = TrainingData(given.languages, 0, Tokenizer(models.BPE()), captions, tokens)
-    source = partners(learned)
+    source = partners(TrainingData(given.languages, 0, Tokenizer(models.BPE()), captions, tokens))
     batches = PictureSampler(captions, 16, 0, given.anchors).batches(0)
     seen = [captions.captions[i] for batch in batches for i in batch]
     assert {caption.language for caption in seen} == {"en"}

@@ -40,8 +40,7 @@ def test_what_a_folder_states_comes_before_what_is_known(tmp_path: Path) -> None
 def test_texts_have_terms_too(tmp_path: Path) -> None:
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "ours.toml").write_text(STATED, "utf-8")
-    terms = data_terms(tmp_path, settings("photos", texts="ours"))
-    assert terms["text/ours"].licence == "CC0-1.0"
+    assert data_terms(tmp_path, settings("photos", texts="ours"))["text/ours"].licence == "CC0-1.0"
 
 
 def test_a_set_that_is_a_text_has_the_terms_of_the_set(tmp_path: Path) -> None:

@@ -121,14 +121,12 @@ def test_pad_fills_up_and_masks_what_it_filled(tokens: list[list[int]]) -> None:
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 9))
 def test_captions_of_like_length_go_together(lengths: list[int], groups: int) -> None:
     tokens = [np.zeros(length, np.int32) for length in lengths]
-    captions = np.random.default_rng(0).permutation(len(lengths))
-    found, spans = by_length(captions, tokens, groups)
+    found, spans = by_length(np.random.default_rng(0).permutation(len(lengths)), tokens, groups)
     assert sorted(found) == list(range(len(lengths)))
     assert len(spans) <= groups
     sizes = [rows for rows, _ in spans]
     assert sum(sizes) == len(lengths)
-    edges = np.cumsum([0, *sizes])
-    for (_, longest), (start, stop) in zip(spans, pairwise(edges), strict=True):
+    for (_, longest), (start, stop) in zip(spans, pairwise(np.cumsum([0, *sizes])), strict=True):
         own = [lengths[i] for i in found[start:stop]]
         assert own == sorted(own)
         assert longest == own[-1]
@@ -136,8 +134,7 @@ def test_captions_of_like_length_go_together(lengths: list[int], groups: int) ->
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=9), st.integers(1, 4))
 def test_no_other_groups_pad_less(lengths: list[int], groups: int) -> None:
-    tokens = [np.zeros(length, np.int32) for length in lengths]
-    _, spans = by_length(np.arange(len(lengths)), tokens, groups)
+    _, spans = by_length(np.arange(len(lengths)), [np.zeros(length, np.int32) for length in lengths], groups)
     ordered = sorted(lengths)
     all_cuts = chain.from_iterable(combinations(range(1, len(ordered)), n) for n in range(groups))
     costs = [

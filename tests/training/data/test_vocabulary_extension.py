@@ -50,8 +50,7 @@ def test_tokens_are_joined_and_never_divided_otherwise(words: list[str]) -> None
 def test_in_a_script_without_spaces_a_token_is_no_longer_than_a_word() -> None:
     lines = ["女孩在公园里骑自行车", "男孩在公园里骑自行车"] * 6
     base = train_tokenizer(list(lines[0] + lines[1]), SETTINGS, sequence_token=False, max_tokens=64)
-    grown = grown_vocabulary(base, lines, 50)
-    added = set(grown.get_vocab()) - set(base.get_vocab())
+    added = set(grown_vocabulary(base, lines, 50).get_vocab()) - set(base.get_vocab())
     assert {"女孩", "公园"} <= added
     assert not any("公园里" in token for token in added)
 

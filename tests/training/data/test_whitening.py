@@ -34,8 +34,7 @@ def test_rows_are_of_unit_norm(n: int, width: int, power: float, seed: int) -> N
 
 
 def test_power_1_makes_all_variances_equal_and_uncorrelated() -> None:
-    found = projected(features(), 8, 1.0)
-    assert np.allclose(np.cov(found, rowvar=False, bias=True), np.eye(8), atol=1e-2)
+    assert np.allclose(np.cov(projected(features(), 8, 1.0), rowvar=False, bias=True), np.eye(8), atol=1e-2)
 
 
 def test_half_the_power_leaves_the_strong_components_some_lead() -> None:

@@ -44,8 +44,7 @@ def test_the_file_carries_it_all_and_long_texts_are_cut() -> None:
 
 def test_words_of_sentences_begin_alike_where_they_stand_alike() -> None:
     sentences = {"en": tokenize(WORDS, TEXTS[::4]), "de": tokenize(WORDS, TEXTS[1::4])}
-    none = CaptionedPictures((), ())
-    given = TrainingData(("en", "de"), 0, WORDS, none, [], sentences=sentences)
+    given = TrainingData(("en", "de"), 0, WORDS, CaptionedPictures((), ()), [], sentences=sentences)
     english, german = initial_word_vectors(given, 3)
     dog, hund, beach = (WORDS.token_to_id(word) for word in ("dog", "hund", "beach"))
     assert english[dog].any()

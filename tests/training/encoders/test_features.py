@@ -89,14 +89,12 @@ def test_what_they_depend_on_is_in_the_name_of_the_cache(
     changed = load_backbone("weights/tiny", data).eval()
     with torch.no_grad():
         next(changed.parameters()).add_(0.1)
-    found = features_of_views(changed, archive, NAMES[:2], 2)
-    assert not np.allclose(found, known[:, :2], atol=1e-3)
+    assert not np.allclose(features_of_views(changed, archive, NAMES[:2], 2), known[:, :2], atol=1e-3)
     plain = load_backbone("weights/tiny", data).eval()
     features_of_views(plain, PictureArchive(archive.file, 24), NAMES[:2], 2)
     features_of_views(plain, archive, NAMES[:2], 1)
     scaled = Backbone(plain.model, PixelScale((0.1,) * 3, (0.3,) * 3)).eval()
-    others = features_of_views(scaled, archive, NAMES[:2], 2)
-    assert not np.allclose(others, known[:, :2], atol=1e-3)
+    assert not np.allclose(features_of_views(scaled, archive, NAMES[:2], 2), known[:, :2], atol=1e-3)
     assert len(list(cache.rglob("*.safetensors"))) == 5
 
 
@@ -106,8 +104,7 @@ def test_a_damaged_cache_is_computed_again(
 ) -> None:
     (file,) = cache.rglob("*.safetensors")
     file.write_bytes(damage)
-    found = features_of_views(backbone, archive, NAMES, 2)
-    assert np.array_equal(found, known)
+    assert np.array_equal(features_of_views(backbone, archive, NAMES, 2), known)
     assert file.stat().st_size > 1000
 
 

@@ -239,8 +239,7 @@ def test_human_translations_are_what_validates_where_two_languages_have_them(tmp
     german = [(name, f"de {name}", translated) for name in names]
     free = [(name, f"pt {name}", "human") for name in names]
     given = recipe(TRANSFORMER, tmp_path).data
-    one = captioned(tmp_path / "one", {"en": english, "de": german, "pt": free})
-    (found,) = validation_texts(one, given)
+    (found,) = validation_texts(captioned(tmp_path / "one", {"en": english, "de": german, "pt": free}), given)
     assert set(found) == {"en", "de", "pt"}, "one translated language is not enough"
     assert [text[3:] for text in found["en"]] == [text[3:] for text in found["pt"]]
     assert set(found["en"]) == {f"en {name}" for name in names[:4]}

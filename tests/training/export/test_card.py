@@ -18,8 +18,7 @@ SETS = ("photos", "storybooks", "stamps", "flashcards", "mulberry", "mapicons", 
 
 def limits(name: str, data: Path) -> str:
     recipe = load_recipe(name)
-    terms = data_terms(data, recipe.data)
-    card = model_card(recipe, open_bundle(MODELS / name).manifest, RESULT, terms)
+    card = model_card(recipe, open_bundle(MODELS / name).manifest, RESULT, data_terms(data, recipe.data))
     return " ".join(card.split("## Limits")[1].split("## Made by")[0].split())
 
 

@@ -37,8 +37,7 @@ def test_translations_stand_beside_the_words_that_are_listed(tmp_path: Path) -> 
     texts = {"de": ["hund hund hund katze katze katze maus"]}
     translations = {"de": {"hund": {"dog": 0.62, "hound": 0.114, "pet": 0.044}, "maus": {"mouse": 1.0}}}
     write_word_lists(CaptionedPictures((), ()), texts, ("de",), tmp_path, translations)
-    read = WordList({"hund": 3, "katze": 3}, {"hund": {"dog": 0.62, "hound": 0.11}})
-    assert listed(tmp_path, "de") == read
+    assert listed(tmp_path, "de") == WordList({"hund": 3, "katze": 3}, {"hund": {"dog": 0.62, "hound": 0.11}})
 
 
 def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) -> None:

@@ -85,8 +85,7 @@ def test_chunks_give_the_gradient_of_the_whole_batch_with_all_its_chance(
     found = made.engine.backward(parts)
     ours = gradients(made)
     objectives = made.run.recipe.objectives
-    whole = joined([made.engine.forward(part, objectives) for part in parts])
-    expected = weighted_losses(objectives, whole)
+    expected = weighted_losses(objectives, joined([made.engine.forward(part, objectives) for part in parts]))
     torch.stack(list(expected.values())).sum().backward()  # type: ignore[no-untyped-call]
     assert list(found) == list(expected)
     assert {n: v.item() for n, v in found.items()} == pytest.approx(
@@ -109,8 +108,7 @@ def test_without_chance_chunks_are_one_big_batch(data: Path, tmp_path: Path) -> 
 
 def test_a_chunk_without_a_hidden_token(data: Path, tmp_path: Path) -> None:
     made = loop(data, tmp_path, TRANSFORMER, *FROZEN, "objectives.cloze.mask=1e-9")
-    found = made.engine.backward(chunks(made, 10))
-    assert found["cloze"].item() == 0
+    assert made.engine.backward(chunks(made, 10))["cloze"].item() == 0
     assert all(gradient.isfinite().all() for gradient in gradients(made).values())
 
 
@@ -164,8 +162,7 @@ def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_pa
     engine = Engine(made.model, half)
     step = engine.forward(chunk, made.run.recipe.objectives)
     assert {row.dtype for name in step.shared for row in step[name]} == {torch.float32}
-    norms = step.text.norm(dim=1)
-    assert (norms - 1).abs().max() < 1e-5, "unit rows to float32's precision"
+    assert (step.text.norm(dim=1) - 1).abs().max() < 1e-5, "unit rows to float32's precision"
     found = engine.backward([chunk])
     assert all(value.dtype == torch.float32 for value in found.values())
     assert [found[n].item() for n in full] == pytest.approx([full[n].item() for n in full], rel=0.03)
@@ -185,5 +182,4 @@ def test_groups_of_like_length_change_nothing(data: Path, tmp_path: Path) -> Non
     assert sum(rows for rows, _ in batch.spans) == len(batch.ids)
     one, other = (Forward(made.model, given, {}).text for given in (batch, replace(batch, spans=())))
     assert torch.allclose(one, other, atol=1e-5)
-    lengths = batch.mask.sum(dim=1).numpy()
-    assert (np.diff(lengths) >= 0).all()
+    assert (np.diff(batch.mask.sum(dim=1).numpy()) >= 0).all()

@@ -14,7 +14,6 @@ from training.objectives.base import Forward, weighted_losses
 from training.recipes.recipe import Recipe
 
 VOCABULARY = 60
-CPU = torch.device("cpu")
 
 
 def built(recipe: Recipe, features: int = 64, backbone: Backbone | None = None) -> TwoBranch:
@@ -30,7 +29,7 @@ def batch(width: int = 64, views: int = 2, n: int = 8) -> Batch:
     draw = np.random.default_rng(0)
     rows = [draw.integers(4, VOCABULARY, draw.integers(2, 9)).astype(np.int32) for _ in range(n)]
     pictures = tuple(torch.from_numpy(draw.standard_normal((n, width), np.float32)) for _ in range(views))
-    return Batch(*pad(rows, CPU), pictures)
+    return Batch(*pad(rows, torch.device("cpu")), pictures)
 
 
 def test_both_branches_end_on_the_unit_sphere_of_one_space(tmp_path: Path) -> None:

@@ -42,8 +42,7 @@ def test_each_stage_is_a_run_that_goes_on_from_the_one_before(data: Path, tmp_pa
 
 def test_an_interrupted_stage_is_gone_on_with(data: Path, tmp_path: Path) -> None:
     given = recipe(BAG, tmp_path, *STAGED)
-    whole = train(given, data, tmp_path / "run")
-    before = load_file(whole.best_file)
+    before = load_file(train(given, data, tmp_path / "run").best_file)
     for name in ("run-2", "run"):  # as if it had been stopped in the second
         for file in (tmp_path / name).iterdir():
             if file.name != "recipe.json":

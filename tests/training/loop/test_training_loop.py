@@ -62,8 +62,7 @@ def test_the_log_holds_what_a_plot_needs(bag_run: Run) -> None:
     assert [entry["epoch"] for entry in validations] == [1, 2, 3, 4]
     for entry in validations:
         assert set(entry["languages"]) == {"en", "de", "pt"}
-        mean = sum(entry["languages"].values()) / 3
-        assert entry["sum_of_recalls"] == pytest.approx(mean, abs=0.01)
+        assert entry["sum_of_recalls"] == pytest.approx(sum(entry["languages"].values()) / 3, abs=0.01)
 
 
 def test_the_result_says_what_was_done(bag_run: Run) -> None:
@@ -84,8 +83,7 @@ def test_a_later_epoch_that_is_worse_or_no_better_does_not_become_the_best(
     monkeypatch.setattr(loop, "validate", lambda *_: {"en": next(told), "de": 0.0})
     run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
     assert (run.result()["sum_of_recalls"], run.result()["best_epoch"]) == (150, 2)
-    prepared = prepare(run, data)
-    assert load_best(run.best_file, prepared.model).epoch == 2
+    assert load_best(run.best_file, prepare(run, data).model).epoch == 2
     best, last = load_file(run.best_file), load_file(run.last_file)
     assert not torch.equal(best["model.text.tokens.weight"], last["model.text.tokens.weight"])
 
@@ -191,8 +189,7 @@ def test_clipping_and_decay_are_the_recipes(data: Path, tmp_path: Path, transfor
     decayed = loop._optimiser(prepared.model, transformer_run.recipe.optimiser)
     assert isinstance(decayed, torch.optim.AdamW)
     assert decayed.defaults["weight_decay"] == 0.01
-    plain = loop._optimiser(prepared.model, settings())
-    assert type(plain) is torch.optim.Adam
+    assert type(loop._optimiser(prepared.model, settings())) is torch.optim.Adam
     free = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.clip_norm=null"), data, tmp_path / "run")
     assert entries(free) != entries(transformer_run)
 

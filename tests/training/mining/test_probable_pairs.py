@@ -8,7 +8,6 @@ from index.encoder.vectors import unit
 from index.vectors.faiss import FLAT_ROWS
 from training.mining.probable_pairs import Sentences, halves_to_join, joined, probable_pairs
 
-Vectors = NDArray[np.float32]
 Tokens = NDArray[np.int32]
 TOKENS, WIDTH, LENGTH = 3000, 64, 8
 
@@ -18,7 +17,7 @@ def sentences(count: int, seed: int) -> list[Tokens]:
     return [draw.integers(TOKENS, size=draw.integers(4, LENGTH + 1)).astype(np.int32) for _ in range(count)]
 
 
-def embedded(rows: list[Tokens], noise: float, seed: int) -> Vectors:
+def embedded(rows: list[Tokens], noise: float, seed: int) -> NDArray[np.float32]:
     """The means of the vectors of their tokens, which are the same in all languages up to noise."""
     table = np.random.default_rng(9).normal(size=(TOKENS, WIDTH))
     table = table + noise * np.random.default_rng(seed).normal(size=table.shape)

@@ -118,8 +118,7 @@ def test_contexts_count_in_the_first_rounds_that_compare_words() -> None:
 
 
 def test_the_epochs_between_rounds() -> None:
-    settings = MiningSettings(begin=3, every=2)
-    found = [stage(epoch, 6, settings) for epoch in range(6)]
+    found = [stage(epoch, 6, MiningSettings(begin=3, every=2)) for epoch in range(6)]
     assert found == [(0, 3)] * 3 + [(3, 5)] * 2 + [(5, 6)]
     assert stage(4, 6, None) == (0, 6)
 
@@ -154,15 +153,11 @@ def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path)
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
         pairs, _ = MutualRound(source, epoch, prepared._embed, few, {}).mined()
-        english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
+        english = np.concatenate([rows[:, key.index("en")] for key, rows in pairs.items() if "en" in key])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20
     assert seen[0] == seen[2] != seen[1]
     assert max(map(max, seen)) > 20, "they are drawn from all"
-
-
-def _places(key: tuple[str, str]) -> list[int]:
-    return [place for place, language in enumerate(key) if language == "en"]
 
 
 def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
@@ -203,8 +198,7 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     copied = shutil.copytree(data, tmp_path / "data")
     for file in (data / "text").glob(f"{TEXT_SET}.*.txt"):
         shutil.copyfile(file, copied / "text" / f"again.{file.name.split('.')[1]}.txt")
-    settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXT_SET}", "again"]')
-    run = train(settings, copied, tmp_path / "run")
+    run = train(mining(tmp_path, *PROBABLE, f'data.texts=["{TEXT_SET}", "again"]'), copied, tmp_path / "run")
     source = prepare(run, copied).data.pseudopairs
     source.pair(*read_pairs(run.pseudopairs_file(5)))
     assert set(source.pairs) == set(source.weights) == {("de", "en"), ("pt", "en")}
@@ -226,8 +220,7 @@ def test_a_further_pivot_is_asked_for_what_the_first_has_not_paired(
     monkeypatch.setattr(rounds, "ENOUGH_PAIRED", enough)
     prepared = prepare(run, data)
     settings = MiningSettings(begin=3, every=2, probability=0.01, pivots=("en", "de"))
-    source = prepared.data.pseudopairs
-    pairs, probabilities = rounds.Round(source, 3, prepared._embed, settings, {}).mined()
+    pairs, probabilities = rounds.Round(prepared.data.pseudopairs, 3, prepared._embed, settings, {}).mined()
     assert set(pairs) == set(probabilities) == {("de", "en"), ("pt", "en")} | further
 
 

@@ -67,8 +67,7 @@ def test_nothing_is_aligned_without_pairs() -> None:
 @pytest.fixture(scope="module")
 def learned() -> WordTranslations:
     ours = sentences(600, 0)
-    folds = np.arange(600) % FOLDS
-    known = WordTranslations(bags(ours, RARITY), bags(translated(ours), RARITY), folds)
+    known = WordTranslations(bags(ours, RARITY), bags(translated(ours), RARITY), np.arange(600) % FOLDS)
     known.learn(diagonal(600), np.ones(600))
     return known
 

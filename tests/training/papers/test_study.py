@@ -37,8 +37,7 @@ def test_what_is_done_is_reported_and_not_done_again(
     out = tmp_path / "out"
     only = ("--only", f"sentences.{SYSTEM}.0")
     assert run(words(scenes, out, *only)) == 0
-    results = json.loads((out / "results.json").read_text("utf-8"))
-    (figures,) = results["sentences"][SYSTEM]
+    (figures,) = json.loads((out / "results.json").read_text("utf-8"))["sentences"][SYSTEM]
     assert 0 < figures["csls_r1"] <= figures["csls_r5"] <= figures["csls_r10"] <= 100
     assert {"positives", "mr", "weights", "seconds", "scripts_csls_r10"} < set(figures)
     report = (out / "report.md").read_text("utf-8")
@@ -52,8 +51,7 @@ def test_what_is_done_is_reported_and_not_done_again(
     assert capsys.readouterr().out == ""
     assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
 
-    line = fails(*words(scenes, out, *only), "--set", "seed=3")
-    assert "results of other data or other --set" in line
+    assert "results of other data or other --set" in fails(*words(scenes, out, *only), "--set", "seed=3")
 
 
 def test_a_failing_system_is_named_and_does_not_stop_others(

@@ -34,8 +34,7 @@ def problem(file: Path) -> str:
 
 
 def test_every_recipe_of_the_package_is_found_and_no_two_share_a_name() -> None:
-    files = [*Path(str(resources.files("training"))).rglob("recipes/*.toml")]
-    assert len(shipped_recipes()) == len(files)
+    assert len(shipped_recipes()) == len([*Path(str(resources.files("training"))).rglob("recipes/*.toml")])
     assert all(load_recipe(name).name == name for name in shipped_recipes())
 
 

@@ -46,8 +46,7 @@ class Smoke:
 def recall(folder: Path) -> float:
     """R@10 between the languages on lines that no picture shows."""
     encoder = TextEncoder(open_bundle(folder / "bundle"))
-    languages = encoder.bundle.manifest.languages
-    texts = read_aligned(folder / "data" / "benchmark" / "synthetic_test", languages)
+    texts = read_aligned(folder / "data" / "benchmark" / "synthetic_test", encoder.bundle.manifest.languages)
     vectors = {language: encoder.encode(lines) for language, lines in texts.items()}
     assert {len(lines) for lines in texts.values()} == {200}
     return score_translation("smoke", "", vectors).means["all"]["csls_r10"]

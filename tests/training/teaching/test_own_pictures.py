@@ -104,8 +104,7 @@ def test_missing_parts_are_reported_in_one_line(
     out = tmp_path / "out"
     plain = make_bundle(tmp_path / "plain", languages=("en", "de"))
     assert "carries no picture space" in fails(*command(plain, own, out))
-    elsewhere = Own(tmp_path, own.captions)
-    assert "none of the pictures of --captions" in fails(*command(drawn, elsewhere, out))
+    assert "none of the pictures of --captions" in fails(*command(drawn, Own(tmp_path, own.captions), out))
     absent = Own(own.pictures, tmp_path / "captions.tsv")
     absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
     said = fails(*command(drawn, absent, out, "--backbone", str(data / BACKBONE)))

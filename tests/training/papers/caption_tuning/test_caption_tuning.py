@@ -10,14 +10,13 @@ from tokenizers import Tokenizer
 from evaluation.suites.sets import read_aligned, read_lines
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.encoder.bundle import Bundle
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
 from tests.files import write_lines
 from tests.training.tiny import recipe
 from training.export.bundle import export_run
 from training.loop.prepare import prepare
-from training.loop.run import Run, create_run
+from training.loop.run import create_run
 from training.loop.training_loop import Loop, train
 from training.papers.caption_tuning.pretrained import PretrainedSettings
 from training.smoke.tiny_models import write_tiny_xlmr
@@ -66,26 +65,14 @@ def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def run(encoders: Path) -> Run:
-    return train(recipe(TUNED, encoders.parent), encoders, encoders.parent / "run")
-
-
-@pytest.fixture(scope="module")
-def bundle(run: Run, encoders: Path) -> Bundle:
-    out = encoders.parent / "bundle"
-    return export_run(run.folder, encoders, out, name=None, version="1", licence="CC0-1.0")
-
-
 TEXT_ENCODER = PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
 
 
-def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
-    bundle: Bundle, encoders: Path, tmp_path: Path
-) -> None:
+def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(encoders: Path, tmp_path: Path) -> None:
+    run = train(recipe(TUNED, tmp_path), encoders, tmp_path / "run")
+    bundle = export_run(run.folder, encoders, tmp_path / "out", name=None, version="1", licence="CC0-1.0")
     own = Tokenizer.from_file(str(encoders / "weights" / "xlmr" / "tokenizer.json"))
-    theirs = Tokenizer.from_file(str(bundle.tokenizer))
-    assert theirs.get_vocab() == own.get_vocab()
+    assert Tokenizer.from_file(str(bundle.tokenizer)).get_vocab() == own.get_vocab()
     assert bundle.manifest.measures["onnx_cosine_distance"] < 1e-4
     texts = read_aligned(encoders / "benchmark" / "synthetic_test", ["en", "de"])
     sources = []
@@ -123,8 +110,7 @@ def test_the_mean_leaves_pads_out(encoders: Path) -> None:
     padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
     with torch.inference_mode():
         torch.testing.assert_close(encoder(padded, mask), encoder(ids, whole), atol=1e-6, rtol=1e-5)
-        by_hand = encoder.states(ids, whole).mean(dim=1)
-        torch.testing.assert_close(encoder(ids, whole), by_hand)
+        torch.testing.assert_close(encoder(ids, whole), encoder.states(ids, whole).mean(dim=1))
 
 
 def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:

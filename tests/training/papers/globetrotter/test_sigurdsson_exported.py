@@ -3,24 +3,18 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from index.encoder.text_encoder import TextEncoder
 from tests.training.papers.conftest import TINY
 from training.export.bundle import export_run
-from training.loop.run import Run
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe
 
 OWN = ('data.languages=["en","de","pt"]', "text.max_tokens=24", "optimiser.epochs=2", "head.dimension=8")
 
 
-@pytest.fixture(scope="module")
-def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return train(load_recipe("sigurdsson", (*TINY, *OWN)), data, tmp_path_factory.mktemp("run") / "run")
-
-
-def test_it_becomes_an_encoder_like_any_other(run: Run, data: Path, tmp_path: Path) -> None:
+def test_it_becomes_an_encoder_like_any_other(data: Path, tmp_path: Path) -> None:
+    run = train(load_recipe("sigurdsson", (*TINY, *OWN)), data, tmp_path / "run")
     bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
     encoder = TextEncoder(bundle)
     vectors = encoder.encode(["a red ball", "ein roter Ball", "uma bola vermelha", ""])

@@ -77,8 +77,7 @@ def test_alpha_is_as_by_hand_symmetric_and_between_0_and_1(outputs: Step, margin
 def test_no_gradient_flows_through_alpha() -> None:
     outputs = batch(n=6)
     views = tuple(view.clone().requires_grad_() for view in outputs.views)
-    text = outputs.text.clone().requires_grad_()
-    assert not Transitive().alpha(step_of(text, views)).requires_grad
+    assert not Transitive().alpha(step_of(outputs.text.clone().requires_grad_(), views)).requires_grad
 
 
 @pytest.mark.parametrize("way", WAYS)

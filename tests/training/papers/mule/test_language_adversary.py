@@ -6,12 +6,10 @@ import torch
 from tests.training.step_batches import rows, step_of
 from training.papers.mule.language_adversary import LanguageAdversary, reversed_gradient
 
-TRUTH = torch.tensor([0, 1, 1])
-
 
 def test_cross_entropy_of_the_classifier() -> None:
     logits = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
-    outputs = step_of(rows(3, 2, 0), (), adversary=(logits, TRUTH))
+    outputs = step_of(rows(3, 2, 0), (), adversary=(logits, torch.tensor([0, 1, 1])))
     expected = (2 * math.log(1 + math.exp(-2)) + math.log(2)) / 3
     assert LanguageAdversary()(outputs).item() == pytest.approx(expected)
     assert LanguageAdversary().terms(outputs) == 3, "a batch may be cut"

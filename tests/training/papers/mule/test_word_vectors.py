@@ -6,8 +6,7 @@ from training.papers.mule.word_vectors import cooccurrences, learn_vectors
 
 
 def test_cooccurrences_are_counted_in_sentences_only() -> None:
-    rows = [np.asarray([1, 2, 3], np.int32), np.asarray([3], np.int32)]
-    counts = cooccurrences(rows, 5).toarray()
+    counts = cooccurrences([np.asarray([1, 2, 3], np.int32), np.asarray([3], np.int32)], 5).toarray()
     assert counts[1, 2] == counts[2, 1] == counts[1, 3] == 1
     assert counts[3, 3] == 0
     assert counts.sum() == 6

@@ -31,8 +31,7 @@ def test_the_formula_for_each_kind_of_pair(margin: float) -> None:
     assert found.item() == pytest.approx(by_hand(text, other, margin), rel=1e-9)
     found = TransferredHinge(margin=margin)(step_of(text, (other,), transferred=third))
     assert found.item() == pytest.approx(by_hand(other, third, margin), rel=1e-9)
-    top = step_of(text, (), transferred_top=third)
-    found = TransferredCaptionHinge(margin=margin, filter="top")(top)
+    found = TransferredCaptionHinge(margin=margin, filter="top")(step_of(text, (), transferred_top=third))
     assert found.item() == pytest.approx(by_hand(text, third, margin), rel=1e-9)
 
 

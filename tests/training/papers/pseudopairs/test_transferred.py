@@ -12,7 +12,7 @@ from index.encoder.vectors import unit
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData
-from training.loop.run import Run, open_run
+from training.loop.run import open_run
 from training.loop.training_loop import train
 from training.papers.pseudopairs.transferred import nearest, transferred
 
@@ -65,14 +65,10 @@ def test_a_picture_gets_what_its_captions_find_and_its_own_where_they_find_nothi
     assert transferred(anew, 1.0).part(np.arange(4), every, np.random.default_rng(0), CPU) is None
 
 
-@pytest.fixture(scope="module")
-def tuned(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A finished run of GRU, and its stage beside it."""
-    folder = tmp_path_factory.mktemp("transferred")
-    return train(recipe(BAG, folder, *GRU), data, folder / "run")
-
-
-def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(tuned: Run) -> None:
+def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(
+    data: Path, tmp_path: Path
+) -> None:
+    tuned = train(recipe(BAG, tmp_path, *GRU), data, tmp_path / "run")
     before = open_run(tuned.folder.with_name("run-1"))
     assert before.tokenizer_file.read_bytes() == tuned.tokenizer_file.read_bytes()
     start, end = load_file(before.best_file), load_file(tuned.best_file)
@@ -86,6 +82,5 @@ def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(tune
 
 def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
     settings = ("optimiser.learning_rate=1e-12", "optimiser.epochs=50", "run.patience=3", "text.start=")
-    still = train(recipe(BAG, tmp_path, *GRU, *settings), data, tmp_path / "run")
-    result = still.result()
+    result = train(recipe(BAG, tmp_path, *GRU, *settings), data, tmp_path / "run").result()
     assert result["epochs"] == result["best_epoch"] + 3 < 50

@@ -25,5 +25,4 @@ def test_the_log_share_of_each_token_in_each_language(identifier: LanguageIdenti
 
 
 def test_it_tells_a_sentence_by_its_tokens_and_not_by_its_pads(identifier: LanguageIdentifier) -> None:
-    found = embed(identifier, [[5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]])
-    assert found.tolist() == [0, 1, 1, 0]
+    assert embed(identifier, [[5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]]).tolist() == [0, 1, 1, 0]

@@ -28,8 +28,7 @@ def given(
 ) -> Any:  # noqa: ANN401 (sentences or rows)
     """What a supplier gives for captions of some pictures."""
     tokens = [np.array([10 + i], np.int32) for i in range(len(captions.captions))]
-    data = TrainingData(LANGUAGES, 0, Tokenizer(models.BPE()), captions, tokens)
-    supplier = SUPPLIERS[name](data)
+    supplier = SUPPLIERS[name](TrainingData(LANGUAGES, 0, Tokenizer(models.BPE()), captions, tokens))
     supplier.begin(len(rows), 0, 0)
     return supplier.part(np.array(rows), slice(0, len(rows)), np.random.default_rng(seed), CPU)
 

@@ -35,8 +35,7 @@ def encoder(found: HybridSettings) -> Hybrid:
     torch.manual_seed(0)
     model = found.build(VOCABULARY, 2)
     model.set_words(*hybrid_tables(found, reduced(), COUNTS, assigned() if found.kept is not None else None))
-    sentences = [np.asarray([4, 5, 6], np.int32), np.asarray([9, 10, 11], np.int32)]
-    model.identifier.fit(spoken(sentences, [0, 1]))
+    model.identifier.fit(spoken([np.asarray([4, 5, 6], np.int32), np.asarray([9, 10, 11], np.int32)], [0, 1]))
     return model.eval()
 
 

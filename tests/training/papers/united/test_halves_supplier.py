@@ -10,8 +10,7 @@ from training.papers.united.halves import HalvesSupplier, halved
 
 @given(st.integers(2, 40), st.integers(0, 1000))
 def test_each_token_is_in_one_half_in_its_order(length: int, seed: int) -> None:
-    tokens = np.arange(length, dtype=np.int32)
-    one, other = halved(tokens, np.random.default_rng(seed))
+    one, other = halved(np.arange(length, dtype=np.int32), np.random.default_rng(seed))
     assert sorted([*one, *other]) == list(range(length))
     assert list(one) == sorted(one)
     assert list(other) == sorted(other)
