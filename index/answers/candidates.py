@@ -53,12 +53,6 @@ class Candidates:
         return [list(range(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-def no_candidates(count: int) -> Candidates:
-    """Questions that have none."""
-    nothing = np.zeros((count, 0), np.float32)
-    return ranked(nothing, nothing.astype(np.int64), nothing, 1)
-
-
 def ranked(cosines: Vectors, rows: Rows, means: NDArray[np.float32], most: int) -> Candidates:
     """Make a table of the `most` neighbours of each question with the highest CSLS scores, best first.
 

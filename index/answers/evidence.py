@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import NO_DIFFERENCES, Differs
-from index.answers.candidates import Candidates, gaps, no_candidates, ranked
+from index.answers.candidates import Candidates, gaps, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.encoder.vectors import Vectors
@@ -306,7 +306,8 @@ def word_candidates(
     hardly occur in the language of answers are left out, unless all candidates are such words.
     """
     if index.vectors is None or not words:
-        return no_candidates(len(words))
+        nothing = np.zeros((len(words), 0), np.float32)
+        return ranked(nothing, nothing.astype(np.int64), nothing, 1)
     cosines, neighbours = index.vectors.search(asked.vectors_of(words, rows), max(CANDIDATE_COUNT, k))
     means = index.means_from(asked.language)[neighbours]
     table = ranked(cosines, neighbours, means, neighbours.shape[1])

@@ -14,7 +14,6 @@ from index.answers.candidates import (
     SUPPORTED_CONSIDERED,
     Candidates,
     limited,
-    no_candidates,
     ranked,
     with_rows,
 )
@@ -331,8 +330,6 @@ class Translator:
         """
         source, most = asked.language, max(considered)
         memory = self.sentence_indexes.get(source)
-        if most == 0 or (memory and (index.language not in self._sources or index.said_in(memory).all())):
-            return no_candidates(len(considered))
         aligned = [] if memory else self._aligned_with(index)
         searched, *others = aligned or [index]
         cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
@@ -341,7 +338,8 @@ class Translator:
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
         if memory:
-            table = table.take(~index.said_in(memory)[table["row"]])
+            unread = index.language not in self._sources
+            table = table.take(~(unread | index.said_in(memory)[table["row"]]))
         return limited(table, considered)
 
     def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
