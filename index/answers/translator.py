@@ -304,17 +304,15 @@ class Translator:
         )
         similarity = table["similarity"]
         remembered = similarity > 0
-        table.columns["confidence"] = np.where(
-            remembered, similarity, self.confidence.of_sentences(table.columns)
-        )
+        chances = self.confidence.of_sentences(table.columns)
+        table.columns["confidence"] = np.where(remembered, similarity, chances)
         table.columns["place"] = np.arange(len(table))
         contrasts = self._contrasts(table, asked, index, recalled)
         # What is exact comes first; what says something else only where nothing better is at least near.
         limited_by(table["confidence"], contrasts, self.confidence.opposite)
         other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
         other[list(contrasts)] = True
-        inexact = ~remembered | (similarity < 1)
-        table.columns["inexact"] = inexact
+        inexact = table.columns["inexact"] = similarity < 1
         by_chance = -similarity, -table["confidence"]
         table = table.take(np.lexsort((*by_chance, other, inexact, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)

@@ -153,8 +153,8 @@ class Cleaner:
         self.done.dropped[reason] += 1
         if reason != "empty":
             first = "" if row is None else str(row)
-            begin = text[:LONGEST_RECORDED]
-            self._record.writerow([reason, file, str(sentence.line), sentence.id, first, begin])
+            record = [reason, file, str(sentence.line), sentence.id, first, text[:LONGEST_RECORDED]]
+            self._record.writerow(record)
 
     def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
         """The reason why a sentence is dropped regardless of earlier ones; None if there is none."""

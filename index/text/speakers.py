@@ -35,8 +35,8 @@ class Speakers(NamedTuple):
 @cache
 def speakers_of(language: str) -> Speakers | None:
     """The speakers of a language; None if they tell no sex, or it is not known how."""
-    table = _tables().get(language)
-    if table is None:
+    tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    if (table := tables.get(language)) is None:
         return None
     i, you = (
         re.compile("|".join(re.escape(word).replace(r"\*", r"\w+") for word in table[name]))
@@ -44,8 +44,3 @@ def speakers_of(language: str) -> Speakers | None:
     )
     others, after = (frozenset(table.get(name, ())) for name in ("others", "after"))
     return Speakers(i, you, others, after, [forms.split(" ") for forms in table["forms"]])
-
-
-@cache
-def _tables() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
