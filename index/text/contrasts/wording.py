@@ -36,7 +36,7 @@ MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 WITH_POSTPOSITIONS = frozenset({"hi", "tr", "zh"})  # what something is before stands before that word
-ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
+ARABIC_PREFIX = re.compile("^(?:وال|بال(?=..)|ال|ي|ت)")
 
 Same = Callable[[str, str], bool]  # whether two words of a language mean the same
 Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
