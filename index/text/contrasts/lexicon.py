@@ -7,8 +7,8 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 `either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
 ("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
-`function` words that say nothing by themselves (articles, pronouns, "please"), `relation` those of these
-that differ where both sentences have one (before, after), `auxiliary` those that make a tense or mood of
+`function` words that say nothing by themselves (articles, pronouns, "please", but not "if", "again" or
+"many", which one of two sentences may not have alone), `relation` those of these that differ where both sentences have one (before, after), `auxiliary` those that make a tense or mood of
 another verb, `adverbial` words that begin a phrase that says the same wherever it stands ("in the kitchen",
 "today"), `conjunctions` those between two things in any order, `same` words that mean the same, as far as a
 sentence matters ("right_away": two words). `polite_forms` are endings of what is said to one hearer,
