@@ -19,7 +19,7 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source
-from index.storage.options import Cleaning
+from index.storage.options import Cleaning, Options
 from index.text.normalisation import clean
 
 CORPORA = Path(__file__).parents[1] / "corpora"
@@ -46,7 +46,7 @@ def main(encoder: Path, target: str) -> None:
             sources,
             Path(work) / "index",
             cleaning=Cleaning(("language",)),
-            aligned=True,
+            options=Options(aligned=True),
         )
         translator = Translator.open(Path(work) / "index")
     figures, every = {}, Counter[str]()

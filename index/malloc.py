@@ -1,13 +1,10 @@
 """glibc's allocator, set for what a process does. Other C libraries lack mallopt(3) and go on as before."""
 
 import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 # mallopt's names for its parameters, of <malloc.h>.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX, M_ARENA_MAX = -1, -3, -4, -8
 NEVER_TRIM = 2**31 - 1  # free bytes at the end of the heap before they are given back
-LARGEST_THRESHOLD = 1 << 25  # of M_MMAP_THRESHOLD: the most to which glibc raises it by itself
 
 
 def return_freed_memory() -> None:
@@ -25,16 +22,6 @@ def trim_heap() -> None:
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)
-
-
-@contextmanager
-def blocks_mapped() -> Iterator[None]:
-    """Map blocks over 64 KiB: what a growing list has outgrown then goes back to the system."""
-    _set(M_MMAP_THRESHOLD, 1 << 16)
-    try:
-        yield
-    finally:
-        _set(M_MMAP_THRESHOLD, LARGEST_THRESHOLD)
 
 
 def keep_freed_memory() -> bool:

@@ -23,7 +23,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.formats.registry import Source
 from index.progress import Progress
-from index.storage.options import DEDUPLICATION_ONLY
+from index.storage.options import DEDUPLICATION_ONLY, Options
 from index.text.normalisation import clean
 
 COLUMNS = ("kind", "sentence", "opposite")
@@ -72,7 +72,7 @@ def _index(
         path.write_text("".join(f"{row[place]}\n" for place in places for row in rows), "utf-8")
         sources.append(Source(path, code))
     out = folder / "index"
-    build_index(encoder.bundle, sources, out, cleaning=DEDUPLICATION_ONLY, aligned=aligned)
+    build_index(encoder.bundle, sources, out, cleaning=DEDUPLICATION_ONLY, options=Options(aligned=aligned))
     return Translator.open(out)
 
 

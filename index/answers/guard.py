@@ -8,7 +8,7 @@ than its question says more or less.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,10 @@ def contrasting(
     return contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
 
 
-def limited_by(
-    chances: NDArray[np.float64], found: Mapping[int, Sequence[Contrast]], limit: float
-) -> NDArray[np.float64]:
-    """(n,) confidences, at most `limit` where contrasts were found, by place."""
-    places = list(found)
-    chances[places] = np.minimum(chances[places], limit)
-    return chances
+def limit_at(chances: NDArray[np.float64], places: Iterable[int], limit: float) -> None:
+    """Make confidences (n,) at most `limit` at some places, such as where contrasts were found."""
+    limited = list(places)
+    chances[limited] = np.minimum(chances[limited], limit)
 
 
 def with_contrasts(

@@ -83,5 +83,6 @@ class Languages:
                 f"{listed(sources)}"
             )
             return Fault("source", message, allowed=sources)
-        message = f"target {target!r} {reason}: use one of {listed(reachable) or 'none'}"
+        cure = f"use one of {listed(reachable)}" if reachable else "add sentences in another language"
+        message = f"target {target!r} {reason}: {cure}"
         return Fault("target", message, allowed=reachable)

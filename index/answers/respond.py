@@ -156,10 +156,7 @@ async def _asked(
     given = [] if request.source is None else [("source", request.source)]
     wanted = list(zip(field_names("target", request.target), request.target, strict=True))
     codes = languages.known([*given, *wanted])
-    targets: dict[str, str] = {}
-    for sent, code in zip(request.target, codes[len(given) :], strict=True):
-        if code not in targets.values():
-            targets[sent] = code
+    targets = dict(zip(request.target, codes[len(given) :], strict=True))
     if request.source is not None:
         own = request.kind == "sentence"  # who names one language twice wants what means the same
         languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values(), own=own)

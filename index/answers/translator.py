@@ -19,7 +19,7 @@ from index.answers.candidates import (
 )
 from index.answers.corpus_words import CorpusWords
 from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limited_by, with_contrasts
+from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
 from index.answers.languages import Languages
 from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
 from index.answers.pictured_words import pictured_candidates
@@ -34,7 +34,7 @@ from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.errors import UnknownLanguageError, listed
+from index.errors import UnknownLanguageError
 from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
@@ -148,7 +148,7 @@ class Translator:
         """Answer queries, best answers first; texts are encoded once, whatever their number of targets.
 
         If the index has translations of a text, or of nearly that text, they come first, and `match` says so
-        (memory.py). `stage` is entered for each stage: tokenise, encode, search. Raises UnknownLanguageError.
+        (memory.py). `stage` is entered for each stage: tokenise, encode, search. Raises RequestError.
         """
         queries = [query._replace(text=clean(query.text)) for query in queries]
         places: dict[tuple[Kind, str, str], list[int]] = {}
@@ -191,7 +191,7 @@ class Translator:
     def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
         """Look each text in `source` up in the translation memory alone; () for a text that it does not have.
 
-        Raises UnknownLanguageError.
+        Raises RequestError.
         """
         self._check(source, target)
         texts = [clean(text) for text in texts]
@@ -309,7 +309,7 @@ class Translator:
         table.columns["place"] = np.arange(len(table))
         contrasts = self._contrasts(table, asked, index, recalled)
         # What is exact comes first; what says something else only where nothing better is at least near.
-        limited_by(table["confidence"], contrasts, self.confidence.opposite)
+        limit_at(table["confidence"], contrasts, self.confidence.opposite)
         other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
         other[list(contrasts)] = True
         inexact = table.columns["inexact"] = similarity < 1
@@ -515,15 +515,15 @@ class Translator:
             table = word_candidates(folded, rows, asked, index, max(counts))
             table.columns["confidence"] = self.confidence.of_words(table.columns)
         chances = table["confidence"]
-        found = {
-            place: contrasts(
-                folded[table["question"][place]], source, index.text(row), target, meanings=asked.meanings
-            )
-            for place, row in enumerate(table["row"].tolist())
-            if chances[place] >= MIN_CONFIDENCE
-        }
-        opposites = {place: said for place, said in found.items() if said}
-        limited_by(chances, opposites, self.confidence.opposite)
+        unlikely = []
+        for place, row in enumerate(table["row"].tolist()):
+            word = folded[table["question"][place]]
+            several = " " in word and word not in asked  # "New York" is not "York"
+            if chances[place] >= MIN_CONFIDENCE and (
+                several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
+            ):
+                unlikely.append(place)
+        limit_at(chances, unlikely, self.confidence.opposite)
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"
@@ -548,16 +548,11 @@ class Translator:
         return written(sentences, word, int(rows[0])) if sentences else (word, ())
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
-        """Raise UnknownLanguageError for a pair that cannot be asked; `own`: whether one language can."""
-        if source not in self.word_indexes:
-            raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
-        if source not in self._sources:
-            raise UnknownLanguageError(f"{source!r} is no source: the encoder does not know it")
-        targets = [code for code in {**self.sentence_indexes, **self._taught} if own or code != source]
-        if target not in targets:
-            raise UnknownLanguageError(
-                f"no translations from {source} to {target!r}; to: {listed(targets) or 'none'}"
-            )
+        """Raise RequestError for a pair that cannot be asked; `own`: whether one language can."""
+        named = ("source", source), ("target", target)
+        if faults := [self.known.unknown(*pair) for pair in named if self.known.find(pair[1]) != pair[1]]:
+            raise UnknownLanguageError(faults[0].message, faults)
+        self.known.check_reachable("text", source, [target], own=own)
 
     def _info(self, code: str) -> LanguageInfo:
         entry, is_source = self.manifest.languages.get(code), code in self._sources

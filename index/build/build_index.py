@@ -60,7 +60,6 @@ class Plan:
     own_ids: bool = False
     base: str | None = None
     job: str | None = None
-    aligned: bool = False
 
 
 def build_index(
@@ -73,28 +72,25 @@ def build_index(
     options: Options = DEFAULT_OPTIONS,
     ray: str | None = None,
     job: str | None = None,
-    aligned: bool = False,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from corpus files; return its manifest.
 
     `corpora`: files by language, or sources. `job`: as in `Plan`. `ray`: the cluster that encodes, HOST:PORT,
-    or auto for that of this machine; by default processes of this machine do. `aligned`: line i says the same
-    in every text file of a folder. Raises UsageError, UnknownLanguageError for a language that the bundle
-    does not know, CorpusError for a file that cannot be read or aligned, BusyError while another build of
-    `out` runs, BundleError if `out` cannot be written.
+    or auto for that of this machine; by default processes of this machine do. Raises UsageError,
+    UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that cannot be
+    read or aligned, BusyError while another build of `out` runs, BundleError if `out` cannot be written.
     """
     if not corpora:
         raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
     if isinstance(corpora, Mapping):
         corpora = [Source(path, code) for code, path in corpora.items()]
-    if aligned:
+    if options.aligned:
         corpora = [
             replace(source, format="moses") if format_of(source).name == "txt" else source
             for source in corpora
         ]
     corpus = Corpus(corpora, bundle.manifest.languages, bundle.name)
-    plan = Plan(corpus, cleaning, options, job=job, aligned=aligned)
-    return run_plan(bundle, plan, out, threads, ray)
+    return run_plan(bundle, Plan(corpus, cleaning, options, job=job), out, threads, ray)
 
 
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
@@ -104,21 +100,21 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | Non
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:
-        if existing := made_before(out, plan):
+        if existing := made_before(out, plan.base, plan.job):
             return existing
         # One thread, so that the vectors do not depend on the number of cores.
         job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
         return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
 
 
-def made_before(out: Path, plan: Plan) -> IndexManifest | None:
+def made_before(out: Path, base: str | None, job: str | None) -> IndexManifest | None:
     """The version that was made for the same job, if there is one. The caller holds the lock.
 
-    Raises OutdatedError if the version that the plan changes is no longer served.
+    Raises OutdatedError if `base`, the version to change, is no longer served.
     """
-    if plan.job and (existing := made_by(out, plan.job)):
+    if job and (existing := made_by(out, job)):
         return existing
-    if plan.base and plan.base != current(out):
+    if base and base != current(out):
         raise OutdatedError(f"{out}: another version is served now: repeat the command")
     return None
 
@@ -161,7 +157,7 @@ class _Build:
             cleaning=plan.cleaning,
             skipped={**plan.skipped, **plan.corpus.skipped},
         )
-        manifest = with_quality(job, manifest, known=plan.aligned)
+        manifest = with_quality(job, manifest, known=plan.options.aligned)
         return move_to_store(job, manifest) if plan.options.store else manifest
 
     def _pool(self, detector: Detector) -> Pool:

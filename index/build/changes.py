@@ -56,7 +56,7 @@ def change_index(
     deleted = frozenset(delete)
     pending = any(entry.segment for entry in manifest.languages.values())
     if not (add or replaced or deleted or pending):
-        raise UsageError("nothing to change: give sentences to add or replace, or ids to delete")
+        raise UsageError("nothing to change or to merge: give sentences to add or replace, or ids to delete")
     previous = {
         code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
     }
@@ -134,7 +134,7 @@ def _check_ids(
     replaced: Mapping[str, object],
 ) -> None:
     if both := sorted(set(deleted) & set(replaced)):
-        raise UsageError(f"{listed(both)}: to be replaced and deleted: decide")
+        raise UsageError(f"{listed(both)}: cannot both be replaced and deleted: leave out one")
     changed = {*deleted, *replaced}
     existing = {sentence_id for language in previous.values() for sentence_id in language.holds(changed)}
     if missing := sorted(changed - existing):

@@ -83,7 +83,7 @@ def change_quickly(index: Path, bundle: Bundle, plan: Plan, added: Added) -> Ind
     first = next(iter(plan.previous.values()))
     folder, manifest = first.folder, first.manifest
     with building(index) as work:
-        if made := made_before(index, plan):
+        if made := made_before(index, plan.base, plan.job):
             return made
         encoder = TextEncoder(bundle)
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))

@@ -100,9 +100,8 @@ def build(
         out,
         threads=threads,
         cleaning=Cleaning(tuple(sorted(set(keep)))),
-        options=Options(factory, store),
+        options=Options(factory, store, aligned),
         ray=ray,
-        aligned=aligned,
     )
     corpora.report_bad_units(out)
     describe(out, manifest, as_json)

@@ -64,7 +64,7 @@ def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) 
 @THREADS_OPTION
 @JSON_OPTION
 def merge(folder: Path, **options: Any) -> None:  # noqa: ANN401
-    """Merge what few changes left beside the large files: words and confidence take it into account."""
+    """Merge small changes into the large files, so that words and confidence take account of them."""
     _change(folder, **options)
 
 

@@ -29,11 +29,13 @@ DEDUPLICATION_ONLY = Cleaning(off=("unconfirmed", "long", "language", "near"))
 
 @dataclass(frozen=True)
 class Options:
-    """How sentences are searched and which words there are.
+    """How sentences are searched, and which are aligned.
 
     `factory`: the string for `faiss.index_factory`, None: chosen by the number of sentences; `store`: the
-    address of the Milvus that holds the vectors, None: files.
+    address of the Milvus that holds the vectors, None: files; `aligned`: line i says the same in every text
+    file of a folder.
     """
 
     factory: str | None = None
     store: str | None = None
+    aligned: bool = False

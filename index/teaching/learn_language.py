@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from index.build.build_index import made_before
 from index.encoder.bundle import (
     CARD,
     Bundle,
@@ -28,7 +29,7 @@ from index.errors import UsageError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import ENCODER, building, made_by, next_version, open_version, publish
+from index.storage.versions import ENCODER, building, next_version, open_version, publish
 from index.teaching.examples import Examples, read_captions
 from index.teaching.report import Learned, facts
 from index.teaching.subword_regression import Recall, choose_base, held_out, learn, places_of
@@ -102,7 +103,8 @@ def teach_index(
     The new version differs from the previous one in its encoder only, since the vectors of the other
     languages do not change. It translates from the new language; sentences can be added in it.
     `base`: the version to change. `job`: who asks; if a version was made for it, the result is that and None.
-    Raises UsageError for invalid captions, BusyError while another build runs.
+    Raises UsageError for invalid captions, BusyError while another build runs, OutdatedError if `base` is no
+    longer served.
     """
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
@@ -113,7 +115,7 @@ def teach_index(
     lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
     examples = read_captions(lines, "captions", pictures)
     with building(index) as work:
-        if job and (made := made_by(index, job)):
+        if made := made_before(index, manifest.version, job):
             return made, None
         learned = learn_language(bundle, code, examples, pictures, work / ENCODER)
         for name in manifest.files:

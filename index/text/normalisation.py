@@ -13,7 +13,7 @@ LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
 PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
-QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]")
+QUESTION_MARK = re.compile("[?？؟՞፧‽⁇⁈⁉]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);")  # the last is that of Greek
 END_PUNCTUATION = ".,!?"  # never part of the word before them
 SENTENCE_ENDS = " .?!…,;:。？！؟।"
 OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark; inside a word it is an apostrophe
@@ -90,8 +90,7 @@ def as_encoded(text: str) -> str:
 
     A question and its statement may have the same words; how else a sentence ends says little of its meaning.
     """
-    asks = QUESTION_MARK.search(text) is not None or text.endswith(";")  # the mark of Greek
-    text = bare(text)
+    asks, text = QUESTION_MARK.search(text), bare(text)
     return f"{text} ?" if asks and text else text
 
 

@@ -23,12 +23,12 @@ SPELLING_RULES = (
     "cardinal-alternate2",
 )
 
-Number = int | str  # the value; a number such as 12:30 as it is written
+Number = int | str  # the value; of one such as 12:30 its parts, since others write 12.30
 
 
 def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[Number]:
     """Count the numbers of a text, given with its lower-cased words in order."""
-    counts: Counter[Number] = Counter(map(_value, numbers(text)))
+    counts: Counter[Number] = Counter(_value(number, language) for number in numbers(text))
     values, lengths = _spelled_out(language)
     start = 0
     while start < len(text_words):
@@ -67,8 +67,24 @@ def contradict(some: Counter[int], others: Counter[int]) -> bool:
     return bool(some - others) and bool(others - some)
 
 
-def _value(number: str) -> Number:
+def _value(number: str, language: str) -> Number:
+    """The value of a number in figures: 1.500 is 1500 in German and 1.5 in English."""
+    if read := _figures(language).fullmatch(number):
+        whole, part = re.sub(r"\D", "", read[1]), (read[2] or "").rstrip("0")
+        number = f"{whole}.{part}" if part else whole
+    else:
+        number = " ".join(re.findall(r"\d+", number))
     return int(number) if number.isdecimal() and len(number) <= 640 else number  # Python may refuse more
+
+
+@cache
+def _figures(language: str) -> re.Pattern[str]:
+    """A pattern of numbers as ICU writes them: the whole part with what groups its digits, and the rest."""
+    from icu4py.messageformat import MessageFormat  # imported here for the reason given in `words`
+
+    signs = re.findall(r"\D", MessageFormat("{number, number}", language).format({"number": 12345.6}))
+    group, point = re.escape(signs[0]), re.escape(signs[-1])
+    return re.compile(rf"(\d{{1,3}}(?:[{group}\u00a0\u202f'’]\d{{3}})+|\d+)(?:{point}(\d+))?")
 
 
 @cache

@@ -65,11 +65,12 @@ def skeleton(text: str) -> str:
 def put_back(question: str, original: str, answer: str) -> str:
     """Put the placeholders and numbers of the `question` into the answer, which translates `original`.
 
-    Each one that differs must occur in the answer exactly as often as in the original; otherwise the answer
-    is returned unchanged.
+    Each one that differs must occur in the answer exactly as often as in the original, and numbers must have
+    the same signs between their digits: 500 becomes 250, not 1,500, which is 1.5 elsewhere. Otherwise the
+    answer is returned unchanged.
     """
     in_question, in_original = _plain(question), _plain(original)
-    if [p.kind for p in in_question] != [p.kind for p in in_original]:
+    if list(map(_form, in_question)) != list(map(_form, in_original)):
         return answer
     swaps = {old.text: new.text for old, new in zip(in_original, in_question, strict=True)}
     if any(swaps[old.text] != new.text for old, new in zip(in_original, in_question, strict=True)):
@@ -80,6 +81,10 @@ def put_back(question: str, original: str, answer: str) -> str:
     if any(answer_counts[old] != counts[old] for old in changed):
         return answer
     return _replaced(answer, in_answer, lambda part: changed.get(part.text, part.text))
+
+
+def _form(part: Placeable) -> tuple[Kind, list[str]]:
+    return part.kind, re.findall(r"\D", part.text) if part.kind == "numbers" else []
 
 
 def _plain(text: str) -> list[Placeable]:

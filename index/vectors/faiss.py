@@ -16,7 +16,6 @@ import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
-from index.malloc import blocks_mapped
 from index.storage.index_manifest import SearchSettings
 from index.vectors.vector_index import Rows, by_cosine, drawn_rows
 
@@ -141,7 +140,7 @@ def write_faiss(path: Path, vectors: Vectors, factory: str) -> None:
     The file depends on the vectors alone: training draws by a fixed seed, in one thread. Raises UsageError
     for a factory that FAISS does not know or cannot train on so few, OSError.
     """
-    with _one_thread(), blocks_mapped():
+    with _one_thread():
         try:
             index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
             _train(index, vectors)

@@ -1,7 +1,7 @@
 """What the corpus holds: where a word or phrase stands, and phrases by topic, with their translations."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from index.answers.answer import Concordance, Phrases
 from index.answers.concordance import concordance, phrase_columns, phrases
-from index.errors import CorpusError, UsageError
+from index.errors import CorpusError, Fault, RequestError, UsageError, listed
 from index.formats.bad_units import BadUnits
 from index.formats.markup.office import check_tags
 from index.formats.registry import Source, read, suffix_of
@@ -64,10 +64,10 @@ async def find(
 
     Case is ignored; in scripts that separate words, only whole words match.
     """
-    _check(engine, [("source", source), *(("target", code) for code in target or ())])
+    source, targets = _codes(engine, source, target or ())
     if text is not None and not clean(text):
         raise invalid("text", "text is empty: give a word or phrase")
-    every = target or engine.translator.sentence_indexes
+    every = targets or engine.translator.sentence_indexes
     codes = [code for code in dict.fromkeys(every) if code != source]
 
     def answer() -> Response:
@@ -87,8 +87,8 @@ async def list_phrases(
 
     The list is empty where no file of the index has a column `topic`.
     """
-    _check(engine, [("source", source), ("target", target)])
-    return await asyncio.to_thread(phrases, engine.translator, source, target)  # it reads all metadata
+    code, (other,) = _codes(engine, source, [target])
+    return await asyncio.to_thread(phrases, engine.translator, code, other)  # it reads all metadata
 
 
 @router.post("/board", summary="Read a table of phrases", response_model=Board, openapi_extra=A_FILE)
@@ -146,8 +146,15 @@ def _board(content: bytes, name: str) -> Response:
     return Response(board.model_dump_json(), media_type="application/json")
 
 
-def _check(engine: Engine, named: Iterable[tuple[str, str]]) -> None:
-    """Raise ProblemError for languages, by field, without sentences in the index."""
-    indexes = engine.translator.sentence_indexes
-    if unknown := [engine.languages.unknown(field, code) for field, code in named if code not in indexes]:
-        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
+def _codes(engine: Engine, source: str, target: Sequence[str]) -> tuple[str, list[str]]:
+    """The codes of languages as the index spells them; RequestError for those that it has no sentences in."""
+    named = [("source", source), *(("target", code) for code in target)]
+    codes, indexes = engine.languages.known(named), engine.translator.sentence_indexes
+    faults = [
+        Fault(field, f"{field} {code!r} has no sentences: use one of {listed(indexes)}", None, [*indexes])
+        for (field, _), code in zip(named, codes, strict=True)
+        if code not in indexes
+    ]
+    if faults:
+        raise RequestError(faults[0].message, faults)
+    return codes[0], codes[1:]

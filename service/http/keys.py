@@ -54,7 +54,7 @@ def is_admin(path: str) -> bool:
 
 
 def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 @click.command()

@@ -100,7 +100,7 @@ class _Run:
         except RedisError:
             raise
         except JobTimeoutException:
-            reason = "not done in the time that a job gets: divide it"
+            reason = "not done within the time limit of a job: divide it into smaller ones"
         except PassepartoutError as error:
             reason = self._without_paths(str(error))
         except Exception as error:
@@ -111,6 +111,8 @@ class _Run:
         return Event(state="failed", reason=reason)
 
     def _act(self) -> Event:
+        if self.wanted not in (None, self._remembered("first", lambda: current(self.index))):
+            raise self._outdated()
         match self.request:
             case Add() | Replace() as request:
                 with self._sources(request) as sources:
@@ -130,13 +132,15 @@ class _Run:
                 self._when_free(lambda: collect(self.index, keep))
                 return Event(state="succeeded", version=current(self.index))
             case Teach(language=language, captions=captions):
-                base = self._remembered("base", lambda: current(self.index))
-                given = [(caption.picture, caption.text) for caption in captions]
-                manifest, learned = self._when_free(
-                    lambda: teach_index(self.index, language, given, base=base, job=self.record.key)
-                )
-                taught = _taught(learned) if learned else None
-                return Event(state="succeeded", version=manifest.version, taught=taught)
+                given, taught = [(caption.picture, caption.text) for caption in captions], list[Taught]()
+
+                def teach(index: Path, *, base: str, job: str, **_: object) -> IndexManifest:
+                    manifest, learned = teach_index(index, language, given, base=base, job=job)
+                    taught.extend([_taught(learned)] if learned else [])
+                    return manifest
+
+                event = self._change(teach)
+                return event.model_copy(update={"taught": taught[0] if taught else None})
 
     def _change(self, change: Callable[..., IndexManifest], **options: object) -> Event:
         """Change the version served when the job first started, or a later one if that is gone.
@@ -161,8 +165,11 @@ class _Run:
                         skipped_units=[self._without_paths(unit) for unit in units] or None,
                     )
             if self.wanted:
-                raise UsageError(f"the index is not at version {self.wanted} any more: read it again")
+                raise self._outdated()
             self.record.save("base", current(self.index))
+
+    def _outdated(self) -> UsageError:
+        return UsageError(f"the index is not at version {self.wanted} any more: read it again")
 
     def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:
         """How many of the new sentences cleaning dropped, by reason."""

@@ -8,11 +8,12 @@ is an axis with one value; `mood` tells questions and statements where no mark d
 ("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
 night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
 `function` words that say nothing by themselves (articles, pronouns, "please", but not "if", "again" or
-"many", which one of two sentences may not have alone), `relation` those of these that differ where both sentences have one (before, after), `auxiliary` those that make a tense or mood of
-another verb, `adverbial` words that begin a phrase that says the same wherever it stands ("in the kitchen",
-"today"), `conjunctions` those between two things in any order, `same` words that mean the same, as far as a
-sentence matters ("right_away": two words). `polite_forms` are endings of what is said to one hearer,
-familiarly and politely ("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
+"many", which one of two sentences may not have alone), `relation` those of these that differ where both
+sentences have one (before, after), `auxiliary` those that make a tense or mood of another verb, `adverbial`
+words that begin a phrase that says the same wherever it stands ("in the kitchen", "today"), `conjunctions`
+those between two things in any order, `same` words that mean the same, as far as a sentence matters
+("right_away": two words). `polite_forms` are endings of what is said to one hearer, familiarly and politely
+("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
 which the second are of others (Sie), `tense_forms` endings of one tense with other auxiliaries ("- ed": did
 swallow, has swallowed).
 """
@@ -36,7 +37,7 @@ AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
 KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
-QUESTION_END = re.compile(QUESTION_MARK.pattern + r"\W*$")
+QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
 # "疼不疼", "吃了没有？": Chinese asks by a choice.
 A_NOT_A = re.compile(r"(\w{1,2}?)[不没]\1|没有?(?=\W*[？?]\W*$)")
@@ -115,7 +116,6 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
         told.setdefault(values[match.lastindex or 0], []).append(match.group())
     if EITHER in told:
         return {}
-    text = text.replace(";", "?") if language == "el" else text
     if marks := QUESTION_MARK.findall(text):  # one of several sentences that are not all questions is either
         return {QUESTION: marks} if QUESTION_END.search(text) else {}
     ended = STATEMENT_END.search(text) is not None

@@ -340,7 +340,7 @@ def synonyms(word: str, language: str) -> frozenset[re.Pattern[str]]:
 
 
 def _same_stem(one: str, other: str, language: str) -> bool:
-    if JOINT in one + other:
+    if JOINT in one + other or one[:1].isdigit():
         return False
     one, other = _plain(one, language), _plain(other, language)
     common = Prefix.similarity(one, other)

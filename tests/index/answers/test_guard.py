@@ -199,3 +199,5 @@ def test_a_word_never_becomes_its_opposite(translators: Sequence[Translator]) ->
     for translator in translators:
         (answers,) = translator.words(["positive"], "en", "de", 9)
         assert [answer.match for answer in answers if answer.text == "negativ"] == ["near"]
+        (answers,) = translator.words(["blood pressure"], "en", "de", 9)  # no word
+        assert {answer.match for answer in answers} <= {"near"}

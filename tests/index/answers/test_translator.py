@@ -14,7 +14,7 @@ from index.build.build_index import build_index
 from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle, publish_bundle, staging_folder, words_file
 from index.encoder.word_list import WordList, write_word_list
-from index.errors import UnknownLanguageError
+from index.errors import RequestError
 from index.formats.registry import Source
 from tests.bundles import LANGUAGES, lexicon, make_bundle, make_corpus, sentences
 
@@ -62,7 +62,7 @@ def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path:
     assert (very.original, very.gloss) == (None, None)  # it is no translation of another
     assert (alike.text, alike.match, alike.penalties) == (lines[0], "memory", ("punctuation",))
     assert (other.text, other.match) == (lines[2], "near")
-    with pytest.raises(UnknownLanguageError, match="no translations from en to 'en'; to: none"):
+    with pytest.raises(RequestError, match="target 'en' is the language of text already: add sentences in"):
         alone.words(["dog"], "en", "en")
 
 
@@ -127,18 +127,18 @@ def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Tr
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("fr", "de", "no language 'fr' here; there are: ar, de, en, pt, zh"),
-        ("en", "fr", "no translations from en to 'fr'; to: de"),
-        ("en", "pt", "no translations from en to 'pt'; to: de"),
-        ("de", "de", "no translations from de to 'de'; to: en"),
-        ("../de", "en", "no language '../de'"),
+        ("fr", "de", "source 'fr' is not a language of this index: use one of ar, de, en, pt, zh"),
+        ("en", "fr", "target 'fr' is not a language of this index"),
+        ("en", "pt", "target 'pt' cannot be reached from 'en': use one of de"),
+        ("de", "de", "target 'de' is the language of text already: use one of en"),
+        ("../de", "en", "source '../de' is not a language of this index"),
     ],
 )
 def test_unknown_languages_are_refused_and_the_known_ones_listed(
     partial: Translator, source: str, target: str, message: str
 ) -> None:
     for search in (partial.sentences, partial.words) if source != target else (partial.words,):
-        with pytest.raises(UnknownLanguageError, match=message):
+        with pytest.raises(RequestError, match=message):
             search(["x"], source, target)
 
 

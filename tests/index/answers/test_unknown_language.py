@@ -9,7 +9,7 @@ from index.answers.respond import answer
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import open_bundle
-from index.errors import RequestError, UnknownLanguageError
+from index.errors import RequestError
 from index.formats.registry import Source
 from index.storage.options import Cleaning
 from tests.files import index_of_table, tsv
@@ -81,7 +81,7 @@ def test_what_the_corpus_does_not_say_has_no_answer(translator: Translator) -> N
 
 
 def test_it_is_no_source_and_says_so(translator: Translator) -> None:
-    with pytest.raises(UnknownLanguageError, match="'qaa' is no source"):
+    with pytest.raises(RequestError, match="source 'qaa' is a target alone"):
         translator.sentences(["Ke noda ta?"], "qaa", "en")
     request = SentenceRequest(text=["Ke noda ta?"], source="qaa", target=["en"])
     with pytest.raises(RequestError, match="the encoder does not know it"):

@@ -7,6 +7,7 @@ import pytest
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, PLAIN, Indexes
+from index.build.changes import change_index, rebuild_index
 from index.build.quality import calibrate
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle, open_index_encoder
@@ -96,7 +97,7 @@ def by_line(folder: Path, count: int = 200) -> list[Source]:
 
 def test_lines_that_correspond_answer_and_are_measured(noisy: Bundle, tmp_path: Path) -> None:
     plain = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "plain")
-    aligned = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "aligned", aligned=True)
+    aligned = build_index(noisy, by_line(tmp_path / "c"), tmp_path / "aligned", options=Options(aligned=True))
     assert set(aligned.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
     for entry in aligned.quality.values():
         assert (entry.n, entry.ece) == (200, None)
@@ -107,6 +108,11 @@ def test_lines_that_correspond_answer_and_are_measured(noisy: Bundle, tmp_path: 
     german = (tmp_path / "c" / "de.txt").read_text("utf-8").splitlines()[7]
     ((best,),) = Translator.open(tmp_path / "aligned").sentences([text], "en", "de")
     assert (best.text, best.match) == (german, "exact")
+    # Changes of the index know it, too.
+    changed = change_index(tmp_path / "aligned", delete=["en:1"])
+    assert changed.confidence.source == aligned.confidence.source
+    again = rebuild_index(tmp_path / "aligned", by_line(tmp_path / "c"))
+    assert again.quality == aligned.quality
 
 
 def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path) -> None:
@@ -114,7 +120,7 @@ def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path)
     sources = by_line(tmp_path / "c", 60)
     lines = sources[0].path.read_text("utf-8").splitlines()
     sources[0].path.write_text("\n".join([*lines[:20], *[""] * 20, *lines[40:]]) + "\n", "utf-8")
-    manifest = build_index(noisy, sources, tmp_path / "index", aligned=True)
+    manifest = build_index(noisy, sources, tmp_path / "index", options=Options(aligned=True))
     assert manifest.quality["en-de"].n == 40
     assert manifest.quality["pt-de"].n == 60
     assert manifest.quality["en-de"].r10 > 0.5
@@ -125,7 +131,7 @@ def test_lines_that_cannot_correspond_are_refused(noisy: Bundle, tmp_path: Path)
     with sources[0].path.open("a", encoding="utf-8") as file:
         file.write("A cat sleeps.\n")
     with pytest.raises(CorpusError, match="line i must translate line i"):
-        build_index(noisy, sources, tmp_path / "index", aligned=True)
+        build_index(noisy, sources, tmp_path / "index", options=Options(aligned=True))
 
 
 def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:

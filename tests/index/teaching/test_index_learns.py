@@ -8,7 +8,7 @@ from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.changes import change_index
 from index.encoder.bundle import Bundle
-from index.errors import UsageError
+from index.errors import OutdatedError, UsageError
 from index.formats.registry import Source
 from index.storage.versions import VERSIONS, open_version
 from index.teaching.learn_language import teach_index
@@ -67,6 +67,8 @@ def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:
     first, _ = teach_index(index, "eo", CAPTIONS[:10], base=base, job="a")
     again, learned = teach_index(index, "eo", CAPTIONS[:10], base=base, job="a")
     assert (again.version, learned) == (first.version, None)
+    with pytest.raises(OutdatedError):
+        teach_index(index, "eo", CAPTIONS, base=base)
     second, learned = teach_index(index, "eo", CAPTIONS)
     assert learned is not None
     assert (second.model, second.base) == ("tiny@1-eo", first.version)

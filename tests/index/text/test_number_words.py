@@ -34,7 +34,7 @@ def numbers_of(text: str, language: str) -> Counter[Number]:
         ("uk", "Дві дівчини.", [2]),
         ("hi", "दो कुत्ते।", [2]),
         ("hi", "२ कुत्ते।", [2]),
-        ("en", "Twenty-two dogs and three cats at 12:30.", [22, 3, "12:30"]),
+        ("en", "Twenty-two dogs and three cats at 12:30.", [22, 3, "12 30"]),
         ("pt", "Vinte e dois cachorros.", [22]),
         ("de", "Zweiundzwanzig Hunde.", [22]),
         ("en", "Two hundred dogs.", [200]),
@@ -42,6 +42,9 @@ def numbers_of(text: str, language: str) -> Counter[Number]:
         ("de", "Fünfhundert Hunde.", [500]),
         ("en", "One dog.", []),
         ("fr", "Un chien et une chatte.", []),
+        ("en", "2.5 mg, 1,500 ml, 1.50 at 8:30", ["2.5", 1500, "1.5", "8 30"]),
+        ("de", "2,5 mg, 1.500 ml, 1,50 um 8.30 Uhr", ["2.5", 1500, "1.5", "8 30"]),
+        ("fr", "1\u202f500 ml, 1\u00a0500 ml", [1500, 1500]),
         ("en", "", []),
     ],
 )

@@ -54,6 +54,8 @@ def test_tags_and_placeholders_are_not_encoded() -> None:
         ("3 of 5", "3 of 3", "3 von 3", "3 von 3"),  # which one is meant cannot be told
         ("Page 5 {0}", "Page 3", "Seite 3", "Seite 3"),
         ("Page 3", "Page 3", "Seite 3", "Seite 3"),
+        ("At 8:45", "At 9:30", "Um 9:30", "Um 8:45"),
+        ("1,500 ml", "500 ml", "500 ml", "500 ml"),  # one and a half in German
     ],
 )
 def test_numbers_and_placeholders_are_put_back(

@@ -24,7 +24,7 @@ def test_invalid_requests_are_reported(remembering: TestClient, given: dict[str,
 
 
 def test_what_the_index_holds_is_found_page_by_page(remembering: TestClient) -> None:
-    asked = {"text": "the", "source": "en", "target": "de", "count": 1}
+    asked = {"text": "the", "source": "en-US", "target": "DE", "count": 1}
     first = remembering.get("/concordance", params=asked).json()
     (sentence,) = first["results"]
     assert (sentence["text"], sentence["places"]) == ("The dog sleeps.", [[0, 3]])

@@ -96,14 +96,17 @@ def test_near_answers_come_where_asked_for(client: TestClient) -> None:
     assert client.post("/translate/sentence", json=request | {"include": ["far"]}).status_code == 422
 
 
-def test_a_target_named_twice_is_one_target_and_codes_come_back_as_they_were_sent(client: TestClient) -> None:
+def test_a_target_named_twice_is_answered_twice_and_codes_come_back_as_they_were_sent(
+    client: TestClient,
+) -> None:
     request = {"text": DOG, "source": "EN", "target": ["de_DE", "DE", "de", "iw"]}
     refused = client.post("/translate/sentence", json=request)
     assert [error["field"] for error in refused.json()["errors"]] == ["target[3]"]
     request["target"] = ["de_DE", "DE", "de"]
     (result,) = client.post("/translate/sentence", json=request).json()["results"]
     assert result["source"] == "EN"
-    assert list(result["translations"]) == ["de_DE"]
+    assert list(result["translations"]) == ["de_DE", "DE", "de"]
+    assert len({str(answers) for answers in result["translations"].values()}) == 1
     assert result["translations"]["de_DE"][0]["id"].startswith("de:")
 
 

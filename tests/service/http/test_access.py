@@ -1,6 +1,7 @@
 """API keys: which routes want one, where it may be, and that only hashes are kept."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -140,6 +141,9 @@ def test_libretranslates_clients_send_it_in_the_body(locked: TestClient, form: s
     assert status("/translate", THEIRS | {"api_key": "wrong"}) == 403
     assert status("/translate", THEIRS | {"api_key": ""}) == 403
     assert status("/detect", {"q": "A dog.", "api_key": KEY}) == 200
+    half = json.dumps(THEIRS | {"api_key": "\ud800"})  # of a character
+    headers = {"Content-Type": "application/json"}
+    assert locked.post("/translate", content=half, headers=headers).status_code == 403
 
 
 def test_without_keys_everyone_is_let_in(client: TestClient) -> None:

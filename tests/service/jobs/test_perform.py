@@ -11,7 +11,8 @@ import pytest
 from redis import Redis
 
 from index.build.maintenance import roll_back
-from index.storage.versions import current, locked, versions
+from index.errors import OutdatedError
+from index.storage.versions import current, locked, manifest_of, versions
 from service import limits
 from service.jobs.perform import perform
 from service.jobs.queue import INTERRUPTED_REASON, JobQueue
@@ -197,3 +198,37 @@ def test_a_bad_file_fails_in_one_line_and_changes_nothing(
     assert reason in str(event.reason)
     assert "\n" not in str(event.reason)
     assert "/" not in str(event.reason).replace("</", "")
+
+
+def test_what_names_a_version_changes_no_other(record: Record, connection: Redis, place: Settings) -> None:
+    seen = current(place.index)
+    perform(spec(action="delete", ids=["de:1"]), record, place)
+    served = current(place.index)
+    for number, change in enumerate(
+        [{"action": "rollback"}, {"action": "gc", "keep": 1}, {"action": "delete", "ids": ["de:2"]}], 2
+    ):
+        late = Record(connection, str(number) * 32)
+        perform(Spec.model_validate({"request": change, "by": "boss", "version": seen}), late, place)
+        assert done(late).reason == f"the index is not at version {seen} any more: read it again"
+    assert (current(place.index), len(versions(place.index))) == (served, 2)
+
+
+def test_a_language_is_taught_to_the_version_that_is_served(
+    record: Record, connection: Redis, place: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although another was when the job first began; what was learned is not what this is about."""
+    record.save("base", current(place.index))
+    perform(spec(action="delete", ids=["de:1"]), Record(connection, "1" * 32), place)
+    served, taught = current(place.index), []
+
+    def teach(index: Path, language: str, captions: object, *, base: str, job: str) -> tuple[object, None]:
+        taught.append(base)
+        if base != served:
+            raise OutdatedError("another version is served now")
+        return manifest_of(index, served), None
+
+    monkeypatch.setattr("service.jobs.perform.teach_index", teach)
+    perform(
+        spec(action="teach", language="eo", captions=[{"picture": "🐕", "text": "hundo"}] * 10), record, place
+    )
+    assert (taught[-1], done(record).state, done(record).version) == (served, "succeeded", served)
