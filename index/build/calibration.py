@@ -26,6 +26,7 @@ from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
+from index.build import probes
 from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
@@ -50,7 +51,7 @@ QUESTIONS_AT_ONCE = 256
 TOP_ANSWERS = 10  # answers among which `in_ten` looks
 MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
-PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer nothing is fitted
+PARAPHRASES, LEAST_PARAPHRASES = 2000, 100  # asked, over all languages; with fewer, scenes are asked
 FOREIGN_ASKED, LEAST_FOREIGN = 2000, 100  # over all pairs of languages, as if the first had no sentences
 FOLDS = 2
 SCENES_RIDGE = 1e-2  # scenes are told apart more easily than what people ask (docs/research.md)
@@ -176,20 +177,41 @@ def paraphrase_pools(indexes: Indexes, code: str, rows: Rows, encoder: TextEncod
         yield _pool(indexes, (code, code), asked, vectors, [[row] for row in block.tolist()])
 
 
+def scene_paraphrases(
+    indexes: Indexes, codes: Iterable[str], encoder: TextEncoder
+) -> dict[str, Iterable[Pool]]:
+    """Scenes of languages reworded and asked of their own language, to whose sentences they are added."""
+    drawn = probes.asked(
+        indexes.sentences,
+        [(code, code) for code in codes if scenes(code)],
+        lambda code: reworded(scenes(code)),
+        PARAPHRASES,
+        encoder,
+    )
+    return {
+        code: scene_pools(
+            indexes, (code, code), own, AddedScenes.to(indexes, code, np.sort(own.lines), encoder)
+        )
+        for (code, _), own in drawn.items()
+    }
+
+
 def fit_paraphrases(indexes: Indexes, lengths: Mapping[str, float], encoder: TextEncoder) -> Model | None:
     """Fit the probability that a sentence of the question's own language means the same.
 
-    On aligned languages; None if there is too little to ask.
+    On aligned languages, or on scenes that are added to these if they have too few sentences; None if the
+    languages have no scenes, either.
     """
-    tables = []
-    codes = [code for code, index in indexes.sentences.items() if index.groups is not None]
-    for code in codes:
-        rows = drawn_rows(len(indexes.sentences[code]), PARAPHRASES // len(codes))
-        pools = paraphrase_pools(indexes, code, rows, encoder)
-        tables.append(ask(indexes, pools, (code, code), lengths).table)
-    if sum(table.count for table in tables) < 2 * LEAST_PARAPHRASES:
-        return None
-    return fit_choice(joined(tables), PARAPHRASE)
+    rows = {code: len(index) for code, index in indexes.sentences.items() if index.groups is not None}
+    if sum(rows.values()) < LEAST_PARAPHRASES:
+        pools = scene_paraphrases(indexes, rows, encoder)
+    else:
+        pools = {
+            code: paraphrase_pools(indexes, code, drawn_rows(count, PARAPHRASES // len(rows)), encoder)
+            for code, count in rows.items()
+        }
+    tables = [ask(indexes, own, (code, code), lengths).table for code, own in pools.items()]
+    return fit_choice(joined(tables), PARAPHRASE) if tables else None
 
 
 def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Generator) -> Model | None:
