@@ -35,7 +35,7 @@ from index.text.spelling import marked, respelled, spellings
 
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 # Axes on which two sentences of one language must say the same: "my knee" may be either.
-WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "limit"})
+WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
