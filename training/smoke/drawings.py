@@ -7,7 +7,6 @@ scenes differ; phrasing and synonyms are drawn at random, and the languages shar
 """
 
 import io
-import math
 import tarfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,45 +29,11 @@ CAPTIONS_PER_PICTURE = 4  # per picture and language
 TEST_LINES = 200
 TEXT_SET = "synthetic"  # name of the set of sentences without pictures
 
-COLOURS: dict[str, RGB] = {
-    "red": (205, 30, 35),
-    "yellow": (250, 215, 25),
-    "black": (20, 20, 20),
-    "white": (255, 255, 255),
-    "blue": (30, 60, 200),
-    "green": (10, 200, 60),
-}
-# Ground -> its colour, and that of strokes on it.
-GROUNDS: dict[str, tuple[RGB, RGB]] = {
-    "snow": ((212, 222, 236), (188, 200, 220)),
-    "grass": ((96, 150, 70), (60, 115, 45)),
-    "sand": ((222, 198, 150), (190, 160, 110)),
-    "water": ((90, 170, 205), (150, 210, 230)),
-    "night": ((46, 48, 104), (230, 230, 170)),
-}
-# Shape -> its corners (x right, y down, -1 to 1); those with two corners are ellipses.
-STAR = [
-    (r * math.sin(math.pi * i / 5), -r * math.cos(math.pi * i / 5)) for i, r in enumerate([1.0, 0.42] * 5)
-]
-SHAPES: dict[str, Sequence[Point]] = {
-    "ball": [(-0.95, -0.95), (0.95, 0.95)],
-    "house": [(-0.75, 1), (-0.75, -0.1), (0, -1), (0.75, -0.1), (0.75, 1)],
-    "star": STAR,
-    "tree": [(-0.2, 1), (-0.2, 0.5), (-0.8, 0.5), (0, -1), (0.8, 0.5), (0.2, 0.5), (0.2, 1)],
-    "boat": [(-1, 0.3), (-0.1, 0.3), (-0.1, -1), (0.8, 0.3), (1, 0.3), (0.6, 0.9), (-0.6, 0.9)],
-    "fish": [(-1, 0), (-0.3, -0.5), (0.4, -0.1), (1, -0.5), (1, 0.5), (0.4, 0.1), (-0.3, 0.5)],
-    "flower": [
-        (-0.4, -1),
-        (0.4, -1),
-        (0.1, 0),
-        (1, 0.2),
-        (0.2, 0.4),
-        (0, 1),
-        (-0.2, 0.4),
-        (-1, 0.2),
-        (-0.1, 0),
-    ],
-    "box": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+_DRAWN = tomllib.loads(Path(__file__).with_name("shapes.toml").read_text("utf-8"))
+COLOURS: Mapping[str, RGB] = {name: (r, g, b) for name, (r, g, b) in _DRAWN["colours"].items()}
+GROUNDS = {name: (tuple(ground), tuple(strokes)) for name, (ground, strokes) in _DRAWN["grounds"].items()}
+SHAPES: Mapping[str, Sequence[Point]] = {
+    name: [(x, y) for x, y in corners] for name, corners in _DRAWN["shapes"].items()
 }
 # Where things stand: by their number if alike, otherwise by the relation of the first to the second.
 PLACES: dict[int | str, tuple[Point, ...]] = {
