@@ -6,7 +6,7 @@ import pytest
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, PLAIN, Indexes
+from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, PARAPHRASE, PLAIN, Indexes
 from index.build.changes import change_index, rebuild_index
 from index.build.quality import calibrate
 from index.confidence.models import Confidence
@@ -85,8 +85,14 @@ def test_the_order_of_languages_changes_no_confidence(
 
 
 def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
+    """But what means the same, which is asked with scenes that are added to them."""
     manifest = build_index(noisy, moses(tmp_path / "c", 12), tmp_path / "index")
-    assert manifest.confidence == Confidence.of_encoder(noisy.manifest.calibration)
+    encoders = Confidence.of_encoder(noisy.manifest.calibration)
+    (paraphrase, *others), lengths = manifest.confidence.paraphrase, manifest.confidence.lengths
+    assert (paraphrase.weights.keys() <= {*PARAPHRASE}, paraphrase.n > 1000) == (True, True)
+    fitted = {"paraphrase": (paraphrase, *others), "lengths": lengths}
+    assert manifest.confidence == encoders.model_copy(update=fitted)
+    assert (*others,) == encoders.paraphrase
     assert manifest.quality["en-de"].n == 12
     assert manifest.quality["en-de"].ece is None
 
