@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from index.encoder.bundle import BundleManifest
@@ -15,49 +16,7 @@ from training.recipes.recipe import Recipe, load_recipe
 
 WITHOUT_EFFECT = ("run",)  # tables that don't change what is learned
 
-CARD_TEMPLATE = """# {title}
-
-{description}.
-
-A multilingual text encoder learned from captioned pictures: sentences of {count} languages become unit
-vectors of {dimension} dimensions, so that a sentence is translated by finding its neighbour. {pairing}
-
-| | |
-|---|---|
-| languages | {languages} |
-| recipe | `{recipe}` (SHA-256 `{recipe_sha}`) |
-| data | {data} (SHA-256 `{data_sha}`) |
-| pictures, captions | {pictures}, {captions} |
-| training | {epochs} epochs, {seconds} s, best epoch {best_epoch} |
-| longest input | {max_tokens} tokens, the rest is cut off |
-| precision used | {precision} |
-| licence of the weights | {licence} |
-
-## Measured at export
-
-On the validation pictures, whose captions were not trained on:
-
-| measure | value |
-|---|---|
-{measures}
-
-`sum_of_recalls` is sentence-picture retrieval (R@1 + R@5 + R@10, both directions, mean over languages);
-{kept}. `validation_r1` is retrieval between languages with CSLS, in 32 bits and in fewer.
-The encoder with the fewest bits that cost less than one point is used. `onnx_cosine_distance` is the
-largest difference between the trained model and the exported one.
-{calibration}
-{sees}
-## Limits
-
-{knows} Names, numbers, abstract sentences and
-anything that cannot be seen are outside of it. Sentences that differ in one word (left, right; two, three)
-are often taken for one another. Confidence is meant for sentences like those of the data.
-{terms}
-## Made by
-
-{made}
-    passepartout bundle export RUN --data DIR --out BUNDLE
-"""
+CARD_TEMPLATE = Path(__file__).with_name("card.md").read_text("utf-8")
 
 UNPAIRED_NOTE = """No two captions
 were ever paired: the languages meet only through the pictures."""

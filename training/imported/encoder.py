@@ -49,22 +49,7 @@ MASK_TEST_TEXTS = (
 )
 # Least cosine of a text's vector alone to that beside a longer one.
 MIN_MASK_COSINE = 0.98
-CARD_TEXT = """# {title}
-
-A sentence encoder that was not trained by this project: imported from {source}. What it learned from, and how
-well it does, its makers say; most such encoders learned from parallel text.
-
-| | |
-|---|---|
-| languages | {languages} |
-| dimensions | {dimension} |
-| longest input | {max_tokens} tokens, the rest is cut off |
-| before every text | {prefix} |
-| licence of the weights | {licence} |
-
-Confidence was fitted on {n} answers to the scenes of corpora/everyday, half of them to questions whose right
-answer was not there (expected calibration error {ece:.3f}).
-"""
+CARD_TEMPLATE = Path(__file__).with_name("card.md").read_text("utf-8")
 
 
 def import_encoder(
@@ -237,7 +222,7 @@ def _licence(card: dict[str, Any]) -> str | None:
 
 def _described(manifest: BundleManifest, source: str) -> str:
     fitted = manifest.calibration.sentence
-    return CARD_TEXT.format(
+    return CARD_TEMPLATE.format(
         title=f"{manifest.name}@{manifest.version}",
         source=source,
         languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
