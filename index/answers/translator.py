@@ -8,27 +8,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, LanguageInfo, Original, Pictogram
-from index.answers.candidates import (
-    ANSWERS_CONSIDERED,
-    SUPPORTED_CONSIDERED,
-    Candidates,
-    limited,
-    ranked,
-    with_rows,
-)
+from index.answers.answer import DIGITS, Answers, LanguageInfo, Pictogram
+from index.answers.candidates import ANSWERS_CONSIDERED
 from index.answers.corpus_words import CorpusWords
-from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
-from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
+from index.answers.evidence import Asked
 from index.answers.languages import Languages
-from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
-from index.answers.pictured_words import pictured_candidates
 from index.answers.request import Kind, Query
 from index.answers.sentence_features import WORDS_READ
-from index.answers.sentence_index import SentenceIndex, supported, translated
-from index.answers.word_forms import written
-from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
-from index.confidence import MIN_CONFIDENCE
+from index.answers.sentence_index import SentenceIndex
+from index.answers.sentence_search import SentenceSearch
+from index.answers.word_index import WordIndex, fold
+from index.answers.word_search import WordSearch
 from index.confidence.models import Confidence
 from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictograms
@@ -39,20 +29,14 @@ from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
-from index.text.contrasts import contrasts
-from index.text.contrasts.contrast import ADDED, Contrast
 from index.text.courtesies import without_courtesies
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.normalisation import clean, words_of
-from index.text.placeables import put_back, without_tags
+from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
-from index.vectors.vector_index import CANDIDATE_COUNT
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
-# The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "contradicts", "place", "inexact", "similarity"
-Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
 
@@ -85,11 +69,10 @@ class Translator:
         self.confidence: Confidence = manifest.confidence
         self.pictograms = pictograms  # those that the encoder learned from; None if its bundle has none
         self.sentence_indexes = sentences
-        self._detector, self._token_scores = detector, token_scores
+        self._detector = detector
         # Any language of the encoder can be a source, since questions are encoded and not looked up. Any that
         # the corpus aligns with these can be a target.
         self._sources = encoder.bundle.manifest.languages
-        self._aligned: dict[str, list[SentenceIndex]] = {}
         codes = dict.fromkeys([*sentences, *self._sources])
         self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in codes}
         # Of languages with aligned sentences: others are not compared with a question's own words.
@@ -100,8 +83,12 @@ class Translator:
         }
         taught = encoder.bundle.taught if pictograms else ()
         self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
-        # Whose words are compared by pictures, not by the sentences that contain them.
-        self._pictured = {*codes} - {*sentences} | {*self._taught}
+        self._sentence_search = SentenceSearch(
+            sentences, self.word_indexes, self._sources, self.confidence, token_scores
+        )
+        self._word_search = WordSearch(
+            self.word_indexes, self._taught, sentences, self._sources, pictograms, self.confidence
+        )
         self.languages = tuple(map(self._info, codes))
         self.known = Languages(self.languages)
 
@@ -166,9 +153,9 @@ class Translator:
                     counts = [queries[place].k for place in block]
                     wanted = [queries[place].text for place in block]
                     if kind == "sentence":
-                        found = self._sentences(asked[source].of(wanted), target, counts)
+                        found = self._sentence_search.answers(asked[source].of(wanted), target, counts)
                     else:
-                        found = self._translated_words(wanted, source, target, counts)
+                        found = self._word_search.answers(wanted, source, target, counts)
                     for place, row in zip(block, found, strict=True):
                         answers[place] = row
         return answers
@@ -199,7 +186,9 @@ class Translator:
         found: list[Answers] = []
         for begin, end in _blocks(1, len(texts)):
             block = texts[begin:end]
-            found += self._sentences(asked[source].of(block), target, [0] * len(block), memory_alone=True)
+            found += self._sentence_search.answers(
+                asked[source].of(block), target, [0] * len(block), memory_alone=True
+            )
         return found
 
     def encode(self, texts: Sequence[str], source: str = "") -> Vectors:
@@ -268,284 +257,6 @@ class Translator:
 
     def _as_read(self, text: str, code: str) -> str:
         return self._corpus_words[code].read(text) if code in self._corpus_words else text
-
-    def _sentences(
-        self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False
-    ) -> list[Answers]:
-        """Answer questions, each with up to `counts` of the sentences in `target`.
-
-        A language that was taught has none without a corpus. Those that the corpus has in the language of the
-        questions, too, are found through that, as are all in a language that the encoder does not know; and
-        with `memory_alone` only if nearly the same text was translated.
-        """
-        if target not in self.sentence_indexes:
-            return [()] * len(counts)
-        index, source = self.sentence_indexes[target], asked.language
-        considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
-        table = self._candidates(asked, index, considered)
-        recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
-        table = self._with_memory(table, recalled, asked, index)
-        words = WordPairs(
-            asked,
-            self.word_indexes[source],
-            self.word_indexes[target],
-            table["question"],
-            index.features.words_of(table["row"]),
-        )
-        add_evidence(
-            table,
-            asked,
-            index.features,
-            words,
-            self.confidence.lengths,
-            (source, target),
-            self._token_scores,
-            index.best_from(source),
-        )
-        similarity = table["similarity"]
-        remembered = similarity > 0
-        chances = self.confidence.of_sentences(table.columns)
-        table.columns["confidence"] = np.where(remembered, similarity, chances)
-        table.columns["place"] = np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled)
-        # What is exact comes first; what says something else only where nothing better is at least near.
-        limit_at(table["confidence"], contrasts, self.confidence.opposite)
-        other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
-        other[list(contrasts)] = True
-        inexact = table.columns["inexact"] = similarity < 1
-        by_chance = -similarity, -table["confidence"]
-        table = table.take(np.lexsort((*by_chance, other, inexact, table["question"])), NAMES)
-        table = table if memory_alone else limited(table, counts)
-        by_chance = -table["similarity"], -table["confidence"]
-        table = table.take(np.lexsort((*by_chance, table["inexact"], table["question"])))
-        said = self._glosses(table, index, source)
-        return self._answers(table, asked, index, recalled, words, contrasts, said)
-
-    def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
-        """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
-
-        What is said in a language without sentences is looked for in all that the corpus aligns.
-        """
-        source, most = asked.language, max(considered)
-        memory = self.sentence_indexes.get(source)
-        aligned = [] if memory else self._aligned_with(index)
-        searched, *others = aligned or [index]
-        cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
-        most = max(most, SUPPORTED_CONSIDERED) if aligned else most
-        table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
-        if aligned:
-            table = translated(supported(table, asked.vectors, searched, others), searched, index)
-        if memory:
-            unread = index.language not in self._sources
-            table = table.take(~(unread | index.said_in(memory)[table["row"]]))
-        return limited(table, considered)
-
-    def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
-        """The languages that the encoder knows and the corpus aligns with one: first itself, or the most."""
-        if (code := index.language) not in self._aligned:
-            known = [one for own, one in self.sentence_indexes.items() if own in self._sources]
-            shared = {one: index.groups.shared(one.groups) for one in known if index.groups and one.groups}
-            found = sorted(filter(shared.get, shared), key=lambda one: (one is not index, -shared[one]))
-            self._aligned[code] = found if found != [index] else []
-        return self._aligned[code]
-
-    def _contrasts(
-        self, table: Candidates, asked: Asked, index: SentenceIndex, recalled: Recalled
-    ) -> dict[int, Sequence[Contrast]]:
-        """What candidates that are at least near say otherwise than their questions, by place, if anything.
-
-        Where the corpus says in the language of the question what a candidate says, that was compared; else
-        what it says itself is, and the sentence of that language that it suits better, if there is one.
-        """
-        contrasts: dict[int, Sequence[Contrast]] = {}
-        questions, rows = table["question"].tolist(), table["row"].tolist()
-        words = self.word_indexes[asked.language]
-        differences = table.columns.get("length_difference", np.zeros(len(table)))
-        suits_another = []
-        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
-            question, row = questions[place], rows[place]
-            if memory := recalled.get((question, row)):
-                contrasts[place] = memory.contrasts
-            elif differences[place] > MOST_LENGTH_DIFFERENCE:
-                contrasts[place] = (Contrast(ADDED),)
-            else:
-                contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
-                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
-                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
-                    suits_another.append(place)
-        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
-        for place, text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
-        return {place: found for place, found in contrasts.items() if found}
-
-    def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
-        """The sentence in `source` nearest to each of some rows of another language; [] if there are none."""
-        own = self.sentence_indexes.get(source)
-        if own is None or not rows:
-            return []
-        _, found = own.vectors.search(index.vectors.reconstruct(rows), 1)
-        return list(map(own.text, found[:, 0].tolist()))
-
-    def _understood(self, index: SentenceIndex, row: int) -> tuple[str, str]:
-        """A sentence and its language; of one that the encoder does not know, an aligned sentence."""
-        aligned = [index] if index.language in self._sources else self._aligned_with(index)
-        found = ((index.translations(row, one), one) for one in aligned)
-        return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
-
-    def _recalled(self, asked: Asked, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
-        """Sentences of its own language that may say what a question says, by what translates them."""
-        memory, language = self.sentence_indexes.get(asked.language), asked.language
-        if (
-            memory is None
-            or not asked.texts
-            or (memory is not index and None in (memory.groups, index.groups))
-        ):
-            return {}
-        words = self.word_indexes[language]
-        cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
-        table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
-        pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
-        add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
-        table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
-        recalled: Recalled = {}
-        found = remember(memory, index, asked, table, words, most, alike_alone=memory_alone)
-        for question, remembered in enumerate(found):
-            for one in remembered:
-                for row in one.translations:
-                    recalled.setdefault((question, row), one)
-        return recalled
-
-    def _with_memory(
-        self, table: Candidates, recalled: Recalled, asked: Asked, index: SentenceIndex
-    ) -> Candidates:
-        """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
-        table.columns["similarity"] = np.zeros(len(table))
-        if not recalled:
-            return table
-        questions, rows = np.array(list(recalled), np.int64).T
-        strengths = np.array([memory.strength for memory in recalled.values()])
-        added = {"question": questions, "row": rows, "similarity": strengths}
-        return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
-
-    def _answers(
-        self,
-        table: Candidates,
-        asked: Asked,
-        index: SentenceIndex,
-        recalled: Recalled,
-        words: WordPairs,
-        contrasts: Mapping[int, Sequence[Contrast]],
-        glosses: Mapping[int, str],
-    ) -> list[Answers]:
-        """Make answers of a table in its order; `contrasts` by place before it was ordered."""
-        rows = table["row"].tolist()
-        texts = [index.text(row) for row in rows]
-        if rows and index.language in self._sources:
-            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
-        else:
-            differs = [NO_DIFFERENCES] * len(rows)
-        memory = self.sentence_indexes.get(asked.language)
-        own = memory is index  # sentences that mean the same are no translations
-        answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
-        for place, columns_of in enumerate(columns):
-            question, row, score, chance, contradicts, before, *_ = columns_of
-            text, original, likeness = texts[place], None, None
-            penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
-            found = recalled.get((question, row))
-            if found is not None and memory is not None:
-                if not own:
-                    original = Original(text=memory.text(found.original), id=memory.id(found.original))
-                    text = put_back(asked.texts[question], original.text, text)
-                if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
-                    chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
-                likeness = found.likeness
-                penalties = likeness.penalties if likeness else ()
-            answers[question].append(
-                Answer(
-                    text=text,
-                    score=round(score, DIGITS),
-                    confidence=round(chance, DIGITS),
-                    id=index.id(row),
-                    match=self.confidence.match_of(
-                        chance, likeness.similarity if likeness else None, own=own or original is not None
-                    ),
-                    similarity=round(likeness.similarity, DIGITS) if likeness else None,
-                    original=original,
-                    gloss=original.text if original else glosses.get(place),
-                    # What the corpus says for this text, or one that means the same, was compared with that.
-                    differs=with_contrasts(
-                        NO_DIFFERENCES if (own or original) and chance >= MIN_CONFIDENCE else differs[place],
-                        contrasts.get(before, ()),
-                        asked.bare[question],
-                        text,
-                        index.language,
-                    ),
-                    penalties=penalties,
-                    metadata=index.metadata(row),
-                )
-            )
-        return list(map(tuple, answers))
-
-    def _glosses(self, table: Candidates, index: SentenceIndex, source: str) -> dict[int, str]:
-        """The sentences in `source` that likely say what answers say, of those that may be shown, by place.
-
-        What the corpus has for them is known.
-        """
-        rows, plain = table["row"], self.confidence.sentence[-1]
-        if plain.weights.keys() != {"score"}:
-            return {}
-        likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
-        shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
-        places = np.flatnonzero(likely & shown).tolist()
-        return dict(zip(places, self._nearest_texts(index, rows[places].tolist(), source), strict=False))
-
-    def _translated_words(
-        self, words: Sequence[str], source: str, target: str, counts: Sequence[int]
-    ) -> list[Answers]:
-        """Answer words, each with up to `counts` of the words in `target`, if the encoder knows it."""
-        if target not in self._sources:
-            return [()] * len(words)
-        asked, index = (self._taught.get(code) or self.word_indexes[code] for code in (source, target))
-        folded = [asked.respelled(fold(word)) for word in words]
-        rows = asked.rows_of(folded)
-        if self.pictograms is not None and self._pictured & {source, target}:
-            table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
-        else:
-            table = word_candidates(folded, rows, asked, index, max(counts))
-            table.columns["confidence"] = self.confidence.of_words(table.columns)
-        chances = table["confidence"]
-        unlikely = []
-        for place, row in enumerate(table["row"].tolist()):
-            word = folded[table["question"][place]]
-            several = " " in word and word not in asked  # "New York" is not "York"
-            if chances[place] >= MIN_CONFIDENCE and (
-                several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
-            ):
-                unlikely.append(place)
-        limit_at(chances, unlikely, self.confidence.opposite)
-        table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
-        answers: list[list[Answer]] = [[] for _ in words]
-        names = "question", "row", "csls", "confidence"
-        for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
-            form, examples = self._written(index.text(row), target)
-            answers[question].append(
-                Answer(
-                    text=form,
-                    score=round(score, DIGITS),
-                    confidence=round(chance, DIGITS),
-                    id=index.id(row),
-                    match=self.confidence.match_of(chance),
-                    in_vocabulary=bool(rows[question] != UNKNOWN_WORD),
-                    examples=examples,
-                )
-            )
-        return list(map(tuple, answers))
-
-    def _written(self, word: str, language: str) -> tuple[str, tuple[str, ...]]:
-        """A word as the corpus writes it, and sentences that use it, if there is a corpus."""
-        sentences, rows = self.sentence_indexes.get(language), self.word_indexes[language].rows_of([word])
-        return written(sentences, word, int(rows[0])) if sentences else (word, ())
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
         """Raise RequestError for a pair that cannot be asked; `own`: whether one language can."""

@@ -1,0 +1,269 @@
+"""SentenceSearch: questions -> answers among the sentences of an index.
+
+A question is looked up in the translation memory of its own language (memory.py) and compared with the
+sentences of the other (candidates.py); the evidence of both (evidence.py) gives a confidence, contrasts limit
+it (guard.py), and what is left in order is made answers.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Original
+from index.answers.candidates import (
+    ANSWERS_CONSIDERED,
+    SUPPORTED_CONSIDERED,
+    Candidates,
+    limited,
+    ranked,
+    with_rows,
+)
+from index.answers.evidence import Asked, WordPairs, add_evidence
+from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
+from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
+from index.answers.sentence_index import SentenceIndex, supported, translated
+from index.answers.word_index import WordIndex
+from index.confidence import MIN_CONFIDENCE
+from index.confidence.models import Confidence
+from index.text.contrasts.contrast import ADDED, Contrast
+from index.text.placeables import put_back
+from index.vectors.vector_index import CANDIDATE_COUNT
+
+# The columns of which answers are made.
+NAMES = "question", "row", "score", "confidence", "contradicts", "place", "inexact", "similarity"
+Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
+
+
+@dataclass(frozen=True)
+class SentenceSearch:
+    """The sentences of an index, with the words of all languages and the confidence of answers.
+
+    `sources`: the languages that the encoder knows; `token_scores`: as of `Translator`.
+    """
+
+    sentences: Mapping[str, SentenceIndex]
+    words: Mapping[str, WordIndex]
+    sources: Collection[str]
+    confidence: Confidence
+    token_scores: NDArray[np.float32] | None
+    _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
+
+    def answers(
+        self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False
+    ) -> list[Answers]:
+        """Answer questions, each with up to `counts` of the sentences in `target`.
+
+        A language that was taught has none without a corpus. Those that the corpus has in the language of the
+        questions, too, are found through that, as are all in a language that the encoder does not know; and
+        with `memory_alone` only if nearly the same text was translated.
+        """
+        if target not in self.sentences:
+            return [()] * len(counts)
+        index, source = self.sentences[target], asked.language
+        considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
+        table = self._candidates(asked, index, considered)
+        recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
+        table = self._with_memory(table, recalled, asked, index)
+        answered = index.features.words_of(table["row"])
+        pairs = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
+        known = self.confidence.lengths, (source, target), self.token_scores, index.best_from(source)
+        add_evidence(table, asked, index.features, pairs, *known)
+        similarity = table["similarity"]
+        remembered = similarity > 0
+        chances = self.confidence.of_sentences(table.columns)
+        table.columns["confidence"] = np.where(remembered, similarity, chances)
+        table.columns["place"] = np.arange(len(table))
+        contrasts = self._contrasts(table, asked, index, recalled)
+        # What is exact comes first; what says something else only where nothing better is at least near.
+        limit_at(table["confidence"], contrasts, self.confidence.opposite)
+        other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
+        other[list(contrasts)] = True
+        inexact = table.columns["inexact"] = similarity < 1
+        by_chance = -similarity, -table["confidence"]
+        table = table.take(np.lexsort((*by_chance, other, inexact, table["question"])), NAMES)
+        table = table if memory_alone else limited(table, counts)
+        by_chance = -table["similarity"], -table["confidence"]
+        table = table.take(np.lexsort((*by_chance, table["inexact"], table["question"])))
+        said = self._glosses(table, index, source)
+        return self._answers(table, asked, index, recalled, pairs, contrasts, said)
+
+    def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
+        """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
+
+        What is said in a language without sentences is looked for in all that the corpus aligns.
+        """
+        source, most = asked.language, max(considered)
+        memory = self.sentences.get(source)
+        aligned = [] if memory else self._aligned_with(index)
+        searched, *others = aligned or [index]
+        cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
+        most = max(most, SUPPORTED_CONSIDERED) if aligned else most
+        table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
+        if aligned:
+            table = translated(supported(table, asked.vectors, searched, others), searched, index)
+        if memory:
+            unread = index.language not in self.sources
+            table = table.take(~(unread | index.said_in(memory)[table["row"]]))
+        return limited(table, considered)
+
+    def _aligned_with(self, index: SentenceIndex) -> list[SentenceIndex]:
+        """The languages that the encoder knows and the corpus aligns with one: first itself, or the most."""
+        if (code := index.language) not in self._aligned:
+            known = [one for own, one in self.sentences.items() if own in self.sources]
+            shared = {one: index.groups.shared(one.groups) for one in known if index.groups and one.groups}
+            found = sorted(filter(shared.get, shared), key=lambda one: (one is not index, -shared[one]))
+            self._aligned[code] = found if found != [index] else []
+        return self._aligned[code]
+
+    def _contrasts(
+        self, table: Candidates, asked: Asked, index: SentenceIndex, recalled: Recalled
+    ) -> dict[int, Sequence[Contrast]]:
+        """What candidates that are at least near say otherwise than their questions, by place, if anything.
+
+        Where the corpus says in the language of the question what a candidate says, that was compared; else
+        what it says itself is, and the sentence of that language that it suits better, if there is one.
+        """
+        contrasts: dict[int, Sequence[Contrast]] = {}
+        questions, rows = table["question"].tolist(), table["row"].tolist()
+        words = self.words[asked.language]
+        differences = table.columns.get("length_difference", np.zeros(len(table)))
+        suits_another = []
+        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
+            question, row = questions[place], rows[place]
+            if memory := recalled.get((question, row)):
+                contrasts[place] = memory.contrasts
+            elif differences[place] > MOST_LENGTH_DIFFERENCE:
+                contrasts[place] = (Contrast(ADDED),)
+            else:
+                contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
+                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
+                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
+                    suits_another.append(place)
+        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
+        for place, text in zip(suits_another, nearest, strict=False):
+            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
+        return {place: found for place, found in contrasts.items() if found}
+
+    def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
+        """The sentence in `source` nearest to each of some rows of another language; [] if there are none."""
+        own = self.sentences.get(source)
+        if own is None or not rows:
+            return []
+        _, found = own.vectors.search(index.vectors.reconstruct(rows), 1)
+        return list(map(own.text, found[:, 0].tolist()))
+
+    def _understood(self, index: SentenceIndex, row: int) -> tuple[str, str]:
+        """A sentence and its language; of one that the encoder does not know, an aligned sentence."""
+        aligned = [index] if index.language in self.sources else self._aligned_with(index)
+        found = ((index.translations(row, one), one) for one in aligned)
+        return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
+
+    def _recalled(self, asked: Asked, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
+        """Sentences of its own language that may say what a question says, by what translates them."""
+        memory, language = self.sentences.get(asked.language), asked.language
+        if (
+            memory is None
+            or not asked.texts
+            or (memory is not index and None in (memory.groups, index.groups))
+        ):
+            return {}
+        words = self.words[language]
+        cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
+        table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
+        pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
+        add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
+        table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
+        recalled: Recalled = {}
+        found = remember(memory, index, asked, table, words, most, alike_alone=memory_alone)
+        for question, remembered in enumerate(found):
+            for one in remembered:
+                for row in one.translations:
+                    recalled.setdefault((question, row), one)
+        return recalled
+
+    def _with_memory(
+        self, table: Candidates, recalled: Recalled, asked: Asked, index: SentenceIndex
+    ) -> Candidates:
+        """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
+        table.columns["similarity"] = np.zeros(len(table))
+        if not recalled:
+            return table
+        questions, rows = np.array(list(recalled), np.int64).T
+        strengths = np.array([memory.strength for memory in recalled.values()])
+        added = {"question": questions, "row": rows, "similarity": strengths}
+        return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
+
+    def _answers(
+        self,
+        table: Candidates,
+        asked: Asked,
+        index: SentenceIndex,
+        recalled: Recalled,
+        words: WordPairs,
+        contrasts: Mapping[int, Sequence[Contrast]],
+        glosses: Mapping[int, str],
+    ) -> list[Answers]:
+        """Make answers of a table in its order; `contrasts` by place before it was ordered."""
+        rows = table["row"].tolist()
+        texts = [index.text(row) for row in rows]
+        if rows and index.language in self.sources:
+            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
+        else:
+            differs = [NO_DIFFERENCES] * len(rows)
+        memory = self.sentences.get(asked.language)
+        own = memory is index  # sentences that mean the same are no translations
+        answers: list[list[Answer]] = [[] for _ in range(table.count)]
+        columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
+        for place, columns_of in enumerate(columns):
+            question, row, score, chance, contradicts, before, *_ = columns_of
+            text, original, likeness = texts[place], None, None
+            penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
+            found = recalled.get((question, row))
+            if found is not None and memory is not None:
+                if not own:
+                    original = Original(text=memory.text(found.original), id=memory.id(found.original))
+                    text = put_back(asked.texts[question], original.text, text)
+                if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
+                    chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
+                likeness = found.likeness
+                penalties = likeness.penalties if likeness else ()
+            answers[question].append(
+                Answer(
+                    text=text,
+                    score=round(score, DIGITS),
+                    confidence=round(chance, DIGITS),
+                    id=index.id(row),
+                    match=self.confidence.match_of(
+                        chance, likeness.similarity if likeness else None, own=own or original is not None
+                    ),
+                    similarity=round(likeness.similarity, DIGITS) if likeness else None,
+                    original=original,
+                    gloss=original.text if original else glosses.get(place),
+                    # What the corpus says for this text, or one that means the same, was compared with that.
+                    differs=with_contrasts(
+                        NO_DIFFERENCES if (own or original) and chance >= MIN_CONFIDENCE else differs[place],
+                        contrasts.get(before, ()),
+                        asked.bare[question],
+                        text,
+                        index.language,
+                    ),
+                    penalties=penalties,
+                    metadata=index.metadata(row),
+                )
+            )
+        return list(map(tuple, answers))
+
+    def _glosses(self, table: Candidates, index: SentenceIndex, source: str) -> dict[int, str]:
+        """The sentences in `source` that likely say what answers say, of those that may be shown, by place.
+
+        What the corpus has for them is known.
+        """
+        rows, plain = table["row"], self.confidence.sentence[-1]
+        if plain.weights.keys() != {"score"}:
+            return {}
+        likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
+        shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
+        places = np.flatnonzero(likely & shown).tolist()
+        return dict(zip(places, self._nearest_texts(index, rows[places].tolist(), source), strict=False))

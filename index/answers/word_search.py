@@ -1,0 +1,81 @@
+"""WordSearch: words -> their translations among the words of an index, or those that were taught."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from index.answers.answer import DIGITS, Answer, Answers
+from index.answers.candidates import limited
+from index.answers.evidence import word_candidates
+from index.answers.guard import limit_at
+from index.answers.pictured_words import pictured_candidates
+from index.answers.sentence_index import SentenceIndex
+from index.answers.word_forms import written
+from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
+from index.confidence import MIN_CONFIDENCE
+from index.confidence.models import Confidence
+from index.encoder.pictures import Pictograms
+from index.text.contrasts import contrasts
+
+
+@dataclass(frozen=True)
+class WordSearch:
+    """The words of an index, which are compared by their sentences, or by pictures where these tell more.
+
+    `words`: of all languages; `taught`: of those that the encoder was taught; `sources`: that it knows.
+    """
+
+    words: Mapping[str, WordIndex]
+    taught: Mapping[str, WordIndex]
+    sentences: Mapping[str, SentenceIndex]
+    sources: Collection[str]
+    pictograms: Pictograms | None
+    confidence: Confidence
+
+    def answers(self, words: Sequence[str], source: str, target: str, counts: Sequence[int]) -> list[Answers]:
+        """Answer words, each with up to `counts` of the words in `target`, if the encoder knows it."""
+        if target not in self.sources:
+            return [()] * len(words)
+        asked, index = (self.taught.get(code) or self.words[code] for code in (source, target))
+        folded = [asked.respelled(fold(word)) for word in words]
+        rows = asked.rows_of(folded)
+        # Words without sentences are compared by pictures, and so are those that were taught.
+        by_pictures = any(code in self.taught or code not in self.sentences for code in (source, target))
+        if self.pictograms is not None and by_pictures:
+            table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
+        else:
+            table = word_candidates(folded, rows, asked, index, max(counts))
+            table.columns["confidence"] = self.confidence.of_words(table.columns)
+        chances = table["confidence"]
+        unlikely = []
+        for place, row in enumerate(table["row"].tolist()):
+            word = folded[table["question"][place]]
+            several = " " in word and word not in asked  # "New York" is not "York"
+            if chances[place] >= MIN_CONFIDENCE and (
+                several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
+            ):
+                unlikely.append(place)
+        limit_at(chances, unlikely, self.confidence.opposite)
+        table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
+        answers: list[list[Answer]] = [[] for _ in words]
+        names = "question", "row", "csls", "confidence"
+        for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
+            form, examples = self._written(index.text(row), target)
+            answers[question].append(
+                Answer(
+                    text=form,
+                    score=round(score, DIGITS),
+                    confidence=round(chance, DIGITS),
+                    id=index.id(row),
+                    match=self.confidence.match_of(chance),
+                    in_vocabulary=bool(rows[question] != UNKNOWN_WORD),
+                    examples=examples,
+                )
+            )
+        return list(map(tuple, answers))
+
+    def _written(self, word: str, language: str) -> tuple[str, tuple[str, ...]]:
+        """A word as the corpus writes it, and sentences that use it, if there is a corpus."""
+        sentences, rows = self.sentences.get(language), self.words[language].rows_of([word])
+        return written(sentences, word, int(rows[0])) if sentences else (word, ())
