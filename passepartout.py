@@ -148,7 +148,7 @@ def run(args: list[str] | None = None) -> int:
             raise
         return _fail(f"{error.name} is not installed: pip install 'passepartout[{extra}]'", 1)
     except OSError as error:  # a disk that is full, a right that is missing
-        return _fail(f"{error}: free space or rights, then repeat it", 1)
+        return _fail(f"{error}: free space or allow access, and repeat it", 1)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Progress of long work on standard error: click's bar on a terminal, else a line every few seconds.
 
-Who does the work for others hears of it instead: `with heard_by(listener): ...`.
+A caller can listen instead: `with heard_by(listener): ...`.
 """
 
 import sys

@@ -27,7 +27,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Work(Protocol):
-    """What takes long in answering: done at once, or in a thread together with that of other requests."""
+    """The slow steps of answering: done at once, or in a thread together with those of other requests."""
 
     async def answers(self, queries: Sequence[Query]) -> list[Answers]:
         """Answer queries, as Translator.answer does."""

@@ -1,4 +1,4 @@
-"""Translator: an opened index with its encoder. Everything that translates asks it."""
+"""Translator: an opened index with its encoder, the one way to translate with both."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

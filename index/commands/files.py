@@ -41,7 +41,7 @@ def translate_file(
     threads: int,
     as_json: bool,
 ) -> None:
-    """Fill a PO, XLIFF, TMX, JSON or text file from the translations in an index.
+    """Fill a PO, XLIFF, TMX, DOCX or other file (docs/index.md) from the translations in an index.
 
     What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
     marks it; the rest stays empty.

@@ -175,7 +175,7 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
         uploads = await asyncio.to_thread(lambda: [spool.find(upload) for upload in body.uploads])
         fields = [f"uploads[{number}]" for number, upload in enumerate(uploads) if upload is None]
         if fields:
-            raise invalid(fields[0], f"{fields[0]} is no upload that waits")
+            raise invalid(fields[0], f"{fields[0]} is not a pending upload")
 
 
 async def _ask(act: Callable[[], Result]) -> Result:

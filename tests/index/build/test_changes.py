@@ -362,7 +362,7 @@ def test_a_disk_that_is_full_leaves_the_version_as_it_was(index: Path, tmp_path:
     made = change_index(index, delete=["en:1"], quick=True).version
     more = jsonl(tmp_path / "more.jsonl", [{"id": "new", "en": "A new dog."}])
     for act in (partial(add_quickly, index, more), partial(roll_back, index)):
-        with longest_file(5), pytest.raises(BundleError, match="free space or rights"):
+        with longest_file(5), pytest.raises(BundleError, match="free space or allow access"):
             act()
         assert current(index) == made
         assert not (index / "work" / "build").exists()

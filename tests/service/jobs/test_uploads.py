@@ -25,7 +25,7 @@ HEADERS = {"X-API-Key": KEY, "Content-Type": "application/octet-stream"}
 JSON = {"X-API-Key": KEY, "Content-Type": "application/json"}
 TSV = {"format": "tsv"}
 CHANGES = [
-    ({"action": "add", "uploads": ["0" * 32]}, "uploads[0] is no upload that waits"),
+    ({"action": "add", "uploads": ["0" * 32]}, "uploads[0] is not a pending upload"),
     ({"action": "build", "uploads": ["../../etc/passwd"]}, "build.uploads[0] must match ^[0-9a-f]{32}$"),
     ({"action": "build", "uploads": []}, "build.uploads is an empty list"),
     ({"action": "add"}, "give sentences or uploads"),
