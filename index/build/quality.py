@@ -85,7 +85,7 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     )
     if domain is None:
         return manifest
-    near = near_threshold(Translator(manifest, encoder, sentences, words, None, None, table), others)
+    near = near_threshold(Translator(manifest, encoder, sentences, words, token_scores=table), others)
     return manifest.model_copy(update={"confidence": confidence.model_copy(update={"near": near})})
 
 
