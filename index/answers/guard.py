@@ -17,7 +17,7 @@ from index.answers.answer import Differs
 from index.answers.evidence import Asked, as_written
 from index.answers.word_index import WordIndex
 from index.languages import has_spaces
-from index.text.contrasts import contrasts
+from index.text.contrasts.compare import contrasts
 from index.text.contrasts.contrast import Contrast
 from index.text.contrasts.lexicon import MOOD
 from index.text.normalisation import QUESTION_MARK

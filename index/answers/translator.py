@@ -240,7 +240,8 @@ class Translator:
             for text in rows
         ]
         codes = [code for code, rows in by_source.items() for _ in rows]
-        read = [self._as_read(text, code) for text, code in zip(every, codes, strict=True)]
+        corpora = map(self._corpus_words.get, codes)
+        read = [corpus.read(text) if corpus else text for text, corpus in zip(every, corpora, strict=True)]
         with stage("tokenise"):
             tokens = Tokens.of(self.encoder.tokenizer.encode(read))
         with stage("encode"):
@@ -254,9 +255,6 @@ class Translator:
             asked[code] = Asked(code, rows, every[begin:end], of_texts, own, words)
             begin = end
         return asked
-
-    def _as_read(self, text: str, code: str) -> str:
-        return self._corpus_words[code].read(text) if code in self._corpus_words else text
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
         """Raise RequestError for a pair that cannot be asked; `own`: whether one language can."""

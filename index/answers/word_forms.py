@@ -12,11 +12,13 @@ FORMS_COUNTED = 50  # sentences whose spelling counts
 EXAMPLES_PER_WORD = 2  # sentences
 
 
-def written(sentences: SentenceIndex, word: str, row: int) -> tuple[str, tuple[str, ...]]:
+def written(sentences: SentenceIndex | None, word: str, row: int) -> tuple[str, tuple[str, ...]]:
     """The most frequent spelling of a word, by its row, inside sentences; up to EXAMPLES_PER_WORD of these.
 
-    The first word of a sentence does not count, because it is capitalised anyway.
+    The first word of a sentence does not count: it is capitalised anyway. Without sentences, the word.
     """
+    if sentences is None:
+        return word, ()
     features = sentences.features
     read = features.words[: features.offsets[min(SENTENCES_READ, len(features))]]
     places = np.flatnonzero(read == row)

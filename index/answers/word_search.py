@@ -16,7 +16,7 @@ from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence
 from index.encoder.pictures import Pictograms
-from index.text.contrasts import contrasts
+from index.text.contrasts.compare import contrasts
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class WordSearch:
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"
         for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
-            form, examples = self._written(index.text(row), target)
+            word = index.text(row)
+            known = int(self.words[target].rows_of([word])[0])
+            form, examples = written(self.sentences.get(target), word, known)
             answers[question].append(
                 Answer(
                     text=form,
@@ -74,8 +76,3 @@ class WordSearch:
                 )
             )
         return list(map(tuple, answers))
-
-    def _written(self, word: str, language: str) -> tuple[str, tuple[str, ...]]:
-        """A word as the corpus writes it, and sentences that use it, if there is a corpus."""
-        sentences, rows = self.sentences.get(language), self.words[language].rows_of([word])
-        return written(sentences, word, int(rows[0])) if sentences else (word, ())

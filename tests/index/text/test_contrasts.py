@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.encoder.text_encoder import TextEncoder
-from index.text.contrasts import contrasts, lexicon
+from index.text.contrasts import lexicon
+from index.text.contrasts.compare import contrasts
 from index.text.contrasts.lexicon import AFFIRMATIVE, POLITE, POLITE_FORMS, known_languages, said
 from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import words

@@ -1,0 +1,141 @@
+"""Compares what two sentences say: on which axes they exclude each other, and by which words.
+
+What a text says is found by the file of its language (lexicon.py), and in a language without one by what its
+words mean in English (meanings.py). Values mean the same in every language, so that sentences of two can be
+compared like those of one; those of one are also compared word by word (wording.py), numbers in
+number_words.py.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from index.text.contrasts.contrast import ORDER, Contrast
+from index.text.contrasts.lexicon import (
+    ASKED,
+    DUTY,
+    FUNCTION,
+    MAY,
+    MOOD,
+    NEED,
+    NEGATION,
+    PERSON,
+    QUESTION,
+    STATEMENT,
+    WANT,
+    Said,
+    known_languages,
+    lexicon_of,
+    said,
+)
+from index.text.contrasts.meanings import OF_SENTENCES, Meanings
+from index.text.contrasts.wording import Same, other_words
+from index.text.courtesies import without_courtesies
+from index.text.normalisation import words_of
+from index.text.spelling import marked, respelled, spellings
+
+ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
+# Axes on which two sentences of one language must say the same: "my knee" may be either.
+WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
+ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
+
+
+def contrasts(
+    question: str,
+    source: str,
+    answer: str,
+    target: str,
+    same: Same = str.__eq__,
+    meanings: Callable[[str], Meanings | None] = lambda _: None,
+) -> list[Contrast]:
+    """Find on which axes an answer in `target` says something else than the question in `source`.
+
+    A negation that only one of them has is a contrast, and so is a statement beside a question ("you can
+    go home", "can you go home?") unless that may be a request. Within one language so are "when", and "do
+    you take pills?" beside "which pills do you take?". On other axes each must say what the other does
+    not: "a man and a woman" does not exclude "a man". Most languages name who does something before whom
+    it is done to, so that another order is a contrast ("the man sees the woman"), even where it is but a
+    passive. Within any one language other words are a contrast, too, unless they are the `same`:
+    exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other
+    places or forms.
+    Of languages without a file only exchanges of longer words, places and forms are known, the marks of
+    questions and statements, and what words say by their `meanings`.
+    """
+    if source == target and source in known_languages():
+        question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
+        question, answer = without_courtesies(question, source), without_courtesies(answer, source)
+    unknown = {source, target} - known_languages()
+    by_words = {code: words for code in unknown if (words := meanings(code))}
+    asked, answered = (
+        by_words[code].said(text) if code in by_words else said(text, code)
+        for text, code in ((question, source), (answer, target))
+    )
+    axes = {*asked, *answered}
+    if unknown - by_words.keys():
+        axes = {MOOD}
+    elif unknown:
+        axes -= OF_SENTENCES - {MOOD}
+        axes -= set() if all(words.negates for words in by_words.values()) else {NEGATION}
+    both_ways = (asked, answered), (answered, asked)
+    found = [
+        Contrast(axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways))
+        for axis in sorted(axes)
+        if _exclude(axis, asked, answered, source == target)
+    ]
+    if not unknown:
+        found += [
+            Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
+            for axis in (ROLES if source != target else (*ROLES, PERSON))
+            if axis in asked and axis in answered and _reordered(asked[axis], answered[axis])
+        ]
+    if source == target and (other := other_words(question, answer, source, same)):
+        found.append(other)
+    return found
+
+
+def _spelled_as(text: str, other: str, language: str) -> str:
+    """A text with the marks of the words of another one that are typed there.
+
+    A mark on the last letter may make another form of a verb ("tome", "tomé"), but of words like "está".
+    """
+    if not marked(other):
+        return text
+    function = lexicon_of(language).kinds[FUNCTION]
+    words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]
+    return respelled(text, language, spellings(words, language).get)
+
+
+def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool:
+    """Whether what two texts say on an axis excludes each other."""
+    values, others = {*asked.get(axis, ())}, {*answered.get(axis, ())}
+    if axis == NEGATION or (one_language and axis in WHOLE):
+        return values != others
+    if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
+        return False
+    if axis == MOOD and one_language:
+        return values != others and bool(values and others)
+    # "Must not" and "cannot" forbid alike, "need not" frees; without "not" none of them does.
+    negated = NEGATION in asked and NEGATION in answered
+    if (axis == DUTY and negated) or (axis == NEED and not negated):
+        return False
+    return bool(values - others) and bool(others - values)
+
+
+def _may_request(asked: Said, answered: Said) -> bool:
+    """Whether what is asked may be a request ("can I have water?"), and what is answered make it.
+
+    A statement says no "can" of it, and what begins as a statement does ("he swims") says that it is wanted.
+    """
+    duty, stated = answered.get(DUTY, ()), answered.get(MOOD, {}).get(STATEMENT)
+    asks = QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ())
+    return asks and MAY not in duty and (WANT in duty or not stated)
+
+
+def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
+    """Whether values that both say come in another order."""
+    return [value for value in asked if value in answered] != [value for value in answered if value in asked]
+
+
+def _words(values: Mapping[str, Sequence[str]], others: Collection[str] = ()) -> tuple[str, ...]:
+    """The words that say values, but those of `others`."""
+    said = (found for value, found in values.items() if value not in others)
+    return tuple(dict.fromkeys(word for found in said for word in found))
