@@ -32,7 +32,7 @@ from index.text.placeables import put_back
 from index.vectors.vector_index import CANDIDATE_COUNT
 
 # The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "contradicts", "place", "inexact", "similarity"
+NAMES = "question", "row", "score", "confidence", "contradicts", "place", "similarity"
 Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
 
 
@@ -70,22 +70,15 @@ class SentenceSearch:
         pairs = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
         known = self.confidence.lengths, (source, target), self.token_scores, index.best_from(source)
         add_evidence(table, asked, index.features, pairs, *known)
-        similarity = table["similarity"]
-        remembered = similarity > 0
-        chances = self.confidence.of_sentences(table.columns)
-        table.columns["confidence"] = np.where(remembered, similarity, chances)
-        table.columns["place"] = np.arange(len(table))
+        columns, similarity = table.columns, table["similarity"]
+        strength = np.where(similarity > 0, similarity, self.confidence.of_sentences(columns))
+        columns["confidence"], columns["place"] = strength.copy(), np.arange(len(table))
         contrasts = self._contrasts(table, asked, index, recalled)
-        # What is exact comes first; what says something else only where nothing better is at least near.
-        limit_at(table["confidence"], contrasts, self.confidence.opposite)
-        other = (table["contradicts"] & ~remembered) | (table["confidence"] < self.confidence.near)
-        other[list(contrasts)] = True
-        inexact = table.columns["inexact"] = similarity < 1
-        by_chance = -similarity, -table["confidence"]
-        table = table.take(np.lexsort((*by_chance, other, inexact, table["question"])), NAMES)
+        limit_at(columns["confidence"], contrasts, self.confidence.opposite)
+        # What is exact comes first, then what is likely, then the nearest, even if it says something else.
+        unlikely = columns["confidence"] < MIN_CONFIDENCE
+        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])), NAMES)
         table = table if memory_alone else limited(table, counts)
-        by_chance = -table["similarity"], -table["confidence"]
-        table = table.take(np.lexsort((*by_chance, table["inexact"], table["question"])))
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
 
