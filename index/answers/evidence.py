@@ -288,13 +288,12 @@ def _unexpressed(
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Lower-cased words of a text, each once, spelled as in the text: as a whole word there, if it has it."""
-    in_lower_case, spelled = lowered(text), []
+    """Those of some lower-cased words that a text has, each once, spelled as there: as a whole word first."""
+    in_lower_case = lowered(text)
     places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
-    for word in dict.fromkeys(words):
-        begin = places.get(word, in_lower_case.find(word))
-        spelled.append(text[begin : begin + len(word)] if begin >= 0 else word)
-    return tuple(spelled)
+    begins = {word: places.get(word, in_lower_case.find(word)) for word in words}
+    # One that was read as another is not there.
+    return tuple(text[begin : begin + len(word)] for word, begin in begins.items() if begin >= 0)
 
 
 def word_candidates(

@@ -159,7 +159,7 @@ class SentenceSearch:
         if (
             memory is None
             or not asked.texts
-            or (memory is not index and None in (memory.groups, index.groups))
+            or (memory is not index and not (memory.groups and index.groups))
         ):
             return {}
         words = self.words[language]

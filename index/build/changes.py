@@ -37,13 +37,13 @@ def change_index(
 ) -> IndexManifest:
     """Publish a new version with changes to the one served; return its manifest.
 
-    Sentences of `replace` replace the text and metadata of those with the same ids, LANG:ID; translations
-    stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `base`: the version to change.
-    `job`: who asks; if a version was made for the same job, it is the result. `quick`: whether few changes
-    are kept beside the large files (quick_change.py), by default in an index of QUICK_FROM sentences; without
-    any change, what was kept beside them is merged. Raises UsageError for ids that do not exist, CorpusError
-    for added ids that exist already and for files that cannot be read, OutdatedError if `base` is no longer
-    served, and what `build_index` raises.
+    Sentences of `replace` replace the text of those with the same ids, LANG:ID, and the metadata that they
+    have; translations stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `base`: the
+    version to change. `job`: who asks; if a version was made for the same job, it is the result. `quick`:
+    whether few changes are kept beside the large files (quick_change.py), by default in an index of
+    QUICK_FROM sentences; without any change, what was kept beside them is merged. Raises UsageError for ids
+    that do not exist, CorpusError for added ids that exist already and for files that cannot be read,
+    OutdatedError if `base` is no longer served, and what `build_index` raises.
     """
     if job:
         with locked(index):

@@ -54,7 +54,7 @@ class Worker:
         texts = [without_tags(text) for text in texts]  # as questions are encoded
         tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
-        if check_language:
+        if check_language and code not in self.encoder.bundle.taught:  # whose texts look like others'
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
             for row in np.flatnonzero(foreign).tolist():  # fastText knows more words than captions have
                 chances = fasttext_chances(texts[row])

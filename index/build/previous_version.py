@@ -1,6 +1,7 @@
 """PreviousVersion: a language of the version to be changed; which rows stay, are replaced, are deleted."""
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -132,7 +133,8 @@ class PreviousVersion:
                 place = int(np.searchsorted(kept, row))
                 if texts[place] != sentence.text:
                     changed.append(place)
-                texts[place], metadata[place] = sentence.text, metadata_of(file, sentence)
+                told = json.loads(metadata[place]) | json.loads(metadata_of(file, sentence))
+                texts[place], metadata[place] = sentence.text, json.dumps(told, ensure_ascii=False)
         return KeptRows(ids, texts, metadata, kept, changed, *self.links(start, stop))
 
     def links(self, start: int, stop: int) -> tuple[Numbers, Numbers]:

@@ -43,7 +43,7 @@ def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None: 
 @THREADS_OPTION
 @JSON_OPTION
 def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: ANN401
-    """Replace the text and metadata of sentences, by the ids that `index export` writes."""
+    """Replace the text of sentences, and metadata that is given, by the ids that `index export` writes."""
     _change(folder, replace=corpora.sources, **options)
     corpora.report_bad_units(folder)
 

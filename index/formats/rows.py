@@ -1,11 +1,13 @@
 """Rows with named columns (TSV, CSV, JSON Lines) as sentences; two layouts.
 
-One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one row:
-a column per language, named by its code, or Hugging Face's `translation` object; optionally `id`. All other
-columns are metadata; a column `metadata` may hold a JSON object. Columns of other names can be mapped.
+One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one
+row: a column per language, named by its code or in English, or Hugging Face's `translation` object;
+optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns of
+other names can be mapped.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +40,14 @@ def columns_of(pairs: str) -> dict[str, str]:
 
 def language_named(name: str) -> str:
     """The code of a language with this English name. Raises UsageError."""
-    for code, found in languages().items():
-        if found.name.casefold() == name.casefold():
-            return code
+    if code := _codes().get(name.casefold()):
+        return code
     raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
+
+
+@cache
+def _codes() -> Mapping[str, str]:
+    return {found.name.casefold(): code for code, found in languages().items()}
 
 
 def row_sentences(
@@ -57,8 +63,9 @@ def row_sentences(
             raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
         texts, group = {code: values.pop(TEXT, "")}, values.pop(GROUP, None)
     elif not isinstance(texts := values.pop(TRANSLATION, None), Mapping):
-        texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
-        if not texts and not any(_is_language(name, language) for name in row):
+        codes = {name: code for name in row if (code := _language(name, language))}
+        texts = {code: values.pop(name) for name, code in codes.items() if name in values}
+        if not codes:
             raise UnitError(path, line, f"no text in it: {COLUMNS_HELP}")
     values |= named_object(METADATA_COLUMN, values.pop(METADATA_COLUMN, {}))
     check_repeated(path, line, values, len(texts))
@@ -68,5 +75,6 @@ def row_sentences(
         yield Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
-def _is_language(name: str, language: str | None) -> bool:
-    return name == language or is_named(name)
+def _language(name: str, language: str | None) -> str | None:
+    """The language that a column is named by, as a code or in English."""
+    return name if name == language or is_named(name) else _codes().get(name.casefold())

@@ -47,7 +47,8 @@ function answerItem(code, answer) {
       element("span", { class: "actions" }, copyButton(answer.text))));
   const near = answer.match === "near";
   if (answer.gloss && (near || !answer.original)) item.append(element("p", { class: "gloss" }, `Says: ${answer.gloss}`));
-  const missing = answer.differs?.question ?? [];
+  const said = new Set(answer.gloss?.toLowerCase().match(/[\p{L}\p{M}\p{N}']+/gu)); // and "I have" may only be in another place
+  const missing = (answer.differs?.question ?? []).filter((word) => !word.toLowerCase().split(" ").every((one) => said.has(one)));
   if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
   if (answer.penalties?.length) item.append(element("p", { class: "missing" }, `Differs in ${answer.penalties.join(", ")}.`));
   if (answer.examples?.length) {

@@ -14,7 +14,7 @@ const HINTS = {
   sentence: { label: "Sentence to translate", placeholder: "A dog runs on the beach." },
   word: { label: "Word to translate", placeholder: "beach" },
 };
-// Examples to try: a text, and what its answer shows.
+// Examples to try of the shipped sentences: a text, and what its answer shows. Another index shows its own sentences.
 const EXAMPLES = {
   sentence: [["A dog runs on the beach.", "a scene that it holds"], ["An old woman sells fish.", "the same scene with other details"],
     ["Interest rates rose by half a point.", "nothing to see: it should say so"]],
@@ -29,7 +29,9 @@ const tabs = [...document.querySelectorAll("[role=tab]")];
 const KEYED = ["corpus", "teach"]; // tabs for those who have a key
 const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
 // wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
-const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, assumed: false };
+// examples: of sentences in `exampleLanguage`. demonstration: whether the index has the shipped sentences.
+const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, assumed: false,
+  examples: [], exampleLanguage: "en", demonstration: false };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -58,7 +60,7 @@ function choose(kind) {
   if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
-  page.text.placeholder = HINTS[kind].placeholder;
+  page.text.placeholder = (kind === "sentence" && state.examples[0]?.[0]) || HINTS[kind].placeholder;
   showTargets();
 }
 
@@ -92,8 +94,8 @@ function fillLanguages(languages) {
   const remembered = recall();
   const reachable = new Set(languages.flatMap((language) => language.targets));
   const first = languages.find(({ code }) => reachable.has(code) && code !== "en")?.code;
-  for (const { code, name } of languages) {
-    page.source.append(element("option", { value: code }, name));
+  for (const { code, name, targets } of languages) {
+    if (targets.length) page.source.append(element("option", { value: code }, name));
     if (!reachable.has(code)) continue;
     const box = element("input", { type: "checkbox", name: "target", value: code });
     box.checked = remembered ? remembered.includes(code) : code === first;
@@ -232,13 +234,13 @@ function showWelcome() {
   page.seen.replaceChildren();
   const say = element("p", { class: "empty" }, element("em", {}, "Translations will appear here."));
   const english = state.languages.some((language) => language.code === "en");
-  const examples = (english && EXAMPLES[state.kind]) || [];
+  const examples = state.kind === "word" ? (english ? EXAMPLES.word : []) : state.examples;
   if (examples.length) say.append("Try one of these:", element("span", { class: "examples" }, ...examples.map(exampleButton)));
   show(say);
 }
 
 function exampleButton([text, kind]) {
-  const tryIt = () => asking(text, "en");
+  const tryIt = () => asking(text, state.kind === "word" ? "en" : state.exampleLanguage);
   return element("span", { class: "example" }, element("button", { type: "button", class: "plain", onclick: tryIt }, text),
     element("span", { class: "quiet" }, kind));
 }
@@ -247,6 +249,23 @@ function asking(text, source) {
   page.text.value = text;
   assume(source);
   translate();
+}
+
+// Finds sentences to try: the shipped examples if the index has the first, else its own first sentences.
+async function findExamples() {
+  const stored = async (query) => (await ask(`concordance?${new URLSearchParams(query)}`)).results.map(({ text }) => text);
+  const first = state.languages.find((language) => language.sentences && language.targets.length);
+  if (!first) return;
+  try {
+    const english = state.languages.some(({ code, sentences }) => code === "en" && sentences);
+    state.demonstration = english && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
+    state.exampleLanguage = english ? "en" : first.code;
+    state.examples = state.demonstration ? EXAMPLES.sentence
+      : (await stored({ source: state.exampleLanguage, count: 3 })).map((text) => [text, "a sentence of the index"]);
+  } catch {
+    // The corpus needs a key: there is nothing to suggest.
+  }
+  choose(state.kind);
 }
 
 function showProblem(problem) {
@@ -332,7 +351,7 @@ async function describe() {
   const count = sentences.toLocaleString("en");
   const most = Math.max(...state.languages.map((language) => language.sentences));
   page.held.textContent = most > MOST_SHOWN ? `It looks among ${most.toLocaleString("en")} sentences.`
-    : `A demonstration: it knows ${most.toLocaleString("en")} phrases and scenes, and says so when nothing fits.`;
+    : `${state.demonstration ? "A demonstration: it" : "It"} knows ${most.toLocaleString("en")} ${state.demonstration ? "phrases and scenes" : "sentences"}, and says so when nothing fits.`;
   const targets = state.languages.filter((language) => language.sentences).length;
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
@@ -411,6 +430,7 @@ try {
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
   page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());
+  await findExamples();
   begin(address());
   await describe();
 } catch (error) {

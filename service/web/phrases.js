@@ -10,7 +10,7 @@ const state = { phrases: [], topic: null };
 const part = {};
 
 export function phrasesView(languages, languageName) {
-  Object.assign(state, { languageName });
+  Object.assign(state, { languageName, own: languages.filter(({ sentences }) => sentences).map(({ code }) => code) });
   const choice = (id, chosen) => element("select", { id, form: "choosing" }, ...languages.filter(({ sentences }) => sentences)
     .map(({ code, name }) => element("option", { value: code, ...(code === chosen && { selected: "" }) }, name)));
   part.source = choice("phrases-source", "en");
@@ -59,15 +59,29 @@ async function readTable(file) {
     return;
   }
   const codes = board.languages;
-  state.table = board.phrases;
+  Object.assign(state, { table: board.phrases, name: file.name });
   for (const [place, select] of [part.source, part.target].entries()) {
     for (const code of codes) {
       if (![...select.options].some(({ value }) => value === code)) select.append(element("option", { value: code }, state.languageName(code)));
     }
     if (!codes.includes(select.value)) select.value = codes[place];
+    for (const option of select.options) option.disabled = !codes.includes(option.value);
   }
   if (part.source.value === part.target.value) part.target.value = codes.find((code) => code !== part.source.value);
   showTable();
+}
+
+// Shows the phrases of the index again.
+function leaveTable() {
+  state.table = null;
+  part.file.value = "";
+  for (const select of [part.source, part.target]) {
+    for (const option of [...select.options]) {
+      option.disabled = false;
+      if (!state.own.includes(option.value)) option.remove();
+    }
+  }
+  showPhrases();
 }
 
 function showTable() {
@@ -81,7 +95,8 @@ function show(phrases, nothing) {
   state.phrases = phrases;
   const topics = [...new Set(phrases.map(({ topic }) => topic))];
   if (!topics.includes(state.topic)) state.topic = topics[0];
-  part.status.textContent = phrases.length ? "" : nothing;
+  const back = element("button", { type: "button", class: "plain", onclick: leaveTable }, "back to the corpus.");
+  part.status.replaceChildren(...(state.table ? [`From ${state.name}: `, back, " "] : []), phrases.length ? "" : nothing);
   part.topics.replaceChildren(...topics.map((topic) => element("button",
     { type: "button", class: "topic", "aria-pressed": String(topic === state.topic), onclick: () => choose(topic) }, topic)));
   showTopic();

@@ -104,6 +104,9 @@ def test_alignments_outlive_changes(index: Path, tmp_path: Path) -> None:
     translator = Translator.open(index)
     (first,) = translator.sentences([ENGLISH[9 * 40]], "en", "de")[0]
     assert (first.text, first.id, first.metadata["note"]) == ("Ein Hund.", "de:9", "n")
+    change_index(index, replace=[Source(jsonl(changed, [{"id": "9", "de": "Ein Hund!"}]))])
+    (first,) = Translator.open(index).sentences([ENGLISH[9 * 40]], "en", "de")[0]
+    assert (first.text, first.metadata["note"]) == ("Ein Hund!", "n")  # what is not given stays
     assert first.original == Original(text=ENGLISH[9 * 40], id="en:9")
     (other,) = translator.sentences([ENGLISH[5 * 40]], "en", "de")[0]
     assert other.original is None or other.original.id != "en:5"

@@ -69,7 +69,8 @@ def test_the_given_language_is_used_if_there_is_no_column(tmp_path: Path, suffix
 
 @each
 def test_a_column_a_language_aligns_a_row(tmp_path: Path, suffix: str) -> None:
-    rows = [{"en": "A dog.", "de": "Ein Hund.", "topic": "x"}, {"en": "A cat.", "de": "", "topic": "y"}]
+    rows = [{"en": "A dog.", "German": "Ein Hund.", "topic": "x"}]
+    rows += [{"en": "A cat.", "German": "", "topic": "y"}]
     one, two, three = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
     assert [(s.language, s.text) for s in (one, two, three)] == [
         ("en", "A dog."),

@@ -231,7 +231,7 @@ def test_back_and_a_refresh_keep_the_tab(page: Page) -> None:
 
 def test_another_text_is_in_another_language(page: Page) -> None:
     """What an example or a link said of the language holds for that text alone."""
-    page.get_by_role("button", name="An old woman sells fish.").click()
+    page.locator(".example button").first.click()
     expect(page.get_by_label("From")).to_have_value("en")
     page.get_by_label("Sentence to translate").fill("Der Hund ist klein und rennt: strand.")
     expect(page.get_by_label("From")).to_have_value("")
@@ -250,9 +250,10 @@ def test_swap_detects_the_language_of_a_text_that_was_not_asked(page: Page) -> N
 
 
 def test_the_first_screen_says_what_there_is(page: Page) -> None:
-    expect(page.locator("#held")).to_have_text(
-        "A demonstration: it knows 200 phrases and scenes, and says so when nothing fits."
-    )
+    """Of an index that has not the shipped sentences: its own, to try."""
+    expect(page.locator("#held")).to_have_text("It knows 200 sentences, and says so when nothing fits.")
+    page.locator(".example button").first.click()
+    expect(page.locator("[data-match=exact]").or_(page.locator("[data-level]")).first).to_be_visible()
     assert page.locator("#targets input:checked").count() == 1
 
 
