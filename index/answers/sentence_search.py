@@ -156,11 +156,8 @@ class SentenceSearch:
     def _recalled(self, asked: Asked, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
         """Sentences of its own language that may say what a question says, by what translates them."""
         memory, language = self.sentences.get(asked.language), asked.language
-        if (
-            memory is None
-            or not asked.texts
-            or (memory is not index and not (memory.groups and index.groups))
-        ):
+        aligned = memory is index or (memory and memory.groups and index.groups)
+        if memory is None or not aligned or not asked.texts:
             return {}
         words = self.words[language]
         cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
