@@ -81,7 +81,7 @@ def test_of_all_punctuation_the_encoder_reads_that_a_text_asks(text: str, read: 
     assert as_encoded(text) == read
 
 
-@given(st.text(st.characters()), st.text(st.sampled_from(' .!,:…¿。،।"“„»)-'), max_size=3))
+@given(st.text(st.characters()), st.text(st.sampled_from(' .!,:;…¿。،।"“„»)-'), max_size=3))
 def test_punctuation_that_does_not_ask_changes_nothing(line: str, end: str) -> None:
     text = clean(line)
     assert bare(text + end) == bare(text) == bare(bare(text))
