@@ -63,7 +63,8 @@ def row_sentences(
             raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
         texts, group = {code: values.pop(TEXT, "")}, values.pop(GROUP, None)
     elif not isinstance(texts := values.pop(TRANSLATION, None), Mapping):
-        codes = {name: code for name in row if (code := _language(name, language))}
+        named = {name: code for name in row if (code := _language(name, language))}
+        codes = {name: code for name, code in named.items() if name == code or code not in row}
         texts = {code: values.pop(name) for name, code in codes.items() if name in values}
         if not codes:
             raise UnitError(path, line, f"no text in it: {COLUMNS_HELP}")

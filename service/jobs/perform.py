@@ -111,7 +111,7 @@ class _Run:
         return Event(state="failed", reason=reason)
 
     def _act(self) -> Event:
-        if self.wanted not in (None, self._remembered("first", lambda: current(self.index))):
+        if self.wanted and self.wanted != self._remembered("first", lambda: current(self.index)):
             raise self._outdated()
         match self.request:
             case Add() | Replace() as request:

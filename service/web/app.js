@@ -258,14 +258,16 @@ async function findExamples() {
   if (!first) return;
   try {
     const english = state.languages.some(({ code, sentences }) => code === "en" && sentences);
-    state.demonstration = english && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
+    const few = Math.max(...state.languages.map(({ sentences }) => sentences)) <= MOST_SHOWN; // of many, a search takes long
+    state.demonstration = english && few && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
     state.exampleLanguage = english ? "en" : first.code;
     state.examples = state.demonstration ? EXAMPLES.sentence
       : (await stored({ source: state.exampleLanguage, count: 3 })).map((text) => [text, "a sentence of the index"]);
   } catch {
     // The corpus needs a key: there is nothing to suggest.
   }
-  choose(state.kind);
+  if (state.kind === "sentence" && state.examples.length) [[page.text.placeholder]] = state.examples;
+  if (page.answers.querySelector(".empty")) showWelcome();
 }
 
 function showProblem(problem) {
@@ -430,8 +432,8 @@ try {
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
   page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());
-  await findExamples();
   begin(address());
+  await findExamples();
   await describe();
 } catch (error) {
   state.loading = false;
