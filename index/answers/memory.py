@@ -111,68 +111,70 @@ class Comparison:
             yield "punctuation"
 
 
-def remember(
-    memory: SentenceIndex,
-    target: SentenceIndex,
-    asked: Asked,
-    table: Candidates,
-    words: WordIndex,
-    most: int,
-    *,
-    alike_alone: bool = False,
-) -> list[list[Remembered]]:
-    """Choose for each question sentences of its language in `table` that `target` translates.
+@dataclass(frozen=True)
+class Memory:
+    """The sentences of a language that those of `target` translate, and the words of that language."""
 
-    `table` has the column `chance`, that a sentence means the same; `words` are those of their language. The
-    `most` strongest are chosen, and one more that says nothing else, where these do. With `alike_alone`, only
-    those that are nearly the same text.
-    """
-    return [
-        _remembered(memory, target, asked, question, table, places, words, most, alike_alone)
-        for question, places in enumerate(table.by_question())
-    ]
+    sentences: SentenceIndex
+    target: SentenceIndex
+    words: WordIndex
 
+    def of_questions(
+        self, asked: Asked, table: Candidates, most: int, *, alike_alone: bool = False
+    ) -> list[list[Remembered]]:
+        """Choose for each question translated sentences of its language in `table`.
 
-def _remembered(
-    memory: SentenceIndex,
-    target: SentenceIndex,
-    asked: Asked,
-    question: int,
-    table: Candidates,
-    places: Sequence[int],
-    words: WordIndex,
-    most: int,
-    alike_alone: bool,
-) -> list[Remembered]:
-    comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
-    figures = _figures(asked.texts[question])
-    numbers = asked.numbers_of(question)
-    for place in places:
-        row, chance = int(table["row"][place]), float(table["chance"][place])
-        contradicts = bool(table["contradicts"][place])
-        same_numbers = bool(numbers) and _but_one(numbers) == _but_one(memory.features.numbers_of(row))
-        likeness = comparison.with_text(memory.text(row), same_numbers=same_numbers)
-        if likeness or (chance >= LEAST_CHANCE and not alike_alone):
-            strength = chance
-            if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
-                # Other figures are put into the answer, other words for numbers are not.
-                in_figures = "numbers" in likeness.penalties and figures == _figures(memory.text(row))
-                in_words = contradicts and not in_figures
-                strength = chance if in_words and not alike_alone else likeness.similarity
-            unopposed = strength if contradicts else _unopposed(strength, asked.language)
-            found.append((unopposed, Remembered(row, [], strength, likeness)))
-    chosen, agrees = list[Remembered](), False
-    for unopposed, one in sorted(found, key=lambda pair: (-pair[1].strength, pair[1].original)):
-        likely = unopposed >= MIN_CONFIDENCE
-        if len(chosen) >= most and (agrees or not likely):
-            break
-        if translations := memory.translations(one.original, target):
-            text = memory.text(one.original)
-            contrasts = contrasting(asked, question, text, asked.language, words) if likely else ()
-            strength = unopposed if likely and not contrasts else one.strength
-            chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
-            agrees |= likely and not contrasts
-    return chosen
+        `table` has the column `chance`, that a sentence means the same. The `most` strongest are chosen, and
+        one more that says nothing else, where these do. With `alike_alone`, only those that are nearly the
+        same text.
+        """
+        return [
+            self._chosen(asked, question, self._likely(asked, question, table, places, alike_alone), most)
+            for question, places in enumerate(table.by_question())
+        ]
+
+    def _likely(
+        self, asked: Asked, question: int, table: Candidates, places: Sequence[int], alike_alone: bool
+    ) -> list[tuple[float, Remembered]]:
+        """Those of a question's candidates that may mean the same, without their translations.
+
+        With the strength of each if nothing in it says otherwise.
+        """
+        comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
+        figures, numbers = _figures(asked.texts[question]), asked.numbers_of(question)
+        for place in places:
+            row, chance = int(table["row"][place]), float(table["chance"][place])
+            contradicts, text = bool(table["contradicts"][place]), self.sentences.text(row)
+            of_row = self.sentences.features.numbers_of
+            same_numbers = bool(numbers) and _but_one(numbers) == _but_one(of_row(row))
+            likeness = comparison.with_text(text, same_numbers=same_numbers)
+            if likeness or (chance >= LEAST_CHANCE and not alike_alone):
+                strength = chance
+                if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
+                    # Other figures are put into the answer, other words for numbers are not.
+                    in_figures = "numbers" in likeness.penalties and figures == _figures(text)
+                    in_words = contradicts and not in_figures
+                    strength = chance if in_words and not alike_alone else likeness.similarity
+                unopposed = strength if contradicts else _unopposed(strength, asked.language)
+                found.append((unopposed, Remembered(row, [], strength, likeness)))
+        return found
+
+    def _chosen(
+        self, asked: Asked, question: int, likely: Sequence[tuple[float, Remembered]], most: int
+    ) -> list[Remembered]:
+        """The strongest that are translated, with what they say otherwise than the question."""
+        chosen, agrees = list[Remembered](), False
+        for unopposed, one in sorted(likely, key=lambda pair: (-pair[1].strength, pair[1].original)):
+            answers = unopposed >= MIN_CONFIDENCE
+            if len(chosen) >= most and (agrees or not answers):
+                break
+            if translations := self.sentences.translations(one.original, self.target):
+                text = self.sentences.text(one.original)
+                contrasts = contrasting(asked, question, text, asked.language, self.words) if answers else ()
+                strength = unopposed if answers and not contrasts else one.strength
+                chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
+                agrees |= answers and not contrasts
+        return chosen
 
 
 def _unopposed(strength: float, language: str) -> float:

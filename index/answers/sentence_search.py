@@ -22,7 +22,7 @@ from index.answers.candidates import (
 )
 from index.answers.evidence import Asked, WordPairs, add_evidence
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
-from index.answers.memory import MEMORY_CANDIDATES, Remembered, remember
+from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
 from index.answers.sentence_index import SentenceIndex, supported, translated
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
@@ -166,7 +166,7 @@ class SentenceSearch:
         add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
         table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
         recalled: Recalled = {}
-        found = remember(memory, index, asked, table, words, most, alike_alone=memory_alone)
+        found = Memory(memory, index, words).of_questions(asked, table, most, alike_alone=memory_alone)
         for question, remembered in enumerate(found):
             for one in remembered:
                 for row in one.translations:
