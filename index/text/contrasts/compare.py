@@ -36,6 +36,8 @@ from index.text.spelling import marked, respelled, spellings
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 # Axes on which two sentences of one language must say the same: "my knee" may be either.
 WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
+# Axes by which a text states something: it is no order.
+STATING = frozenset({"agent", "aspect", "subject"})
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -113,11 +115,26 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return False
     if axis == MOOD and one_language:
         return values != others and bool(values and others)
+    if axis == DUTY and one_language and bool(values) != bool(others):
+        return _other_modality(*((asked, answered) if others else (answered, asked)))
     # "Must not" and "cannot" forbid alike, "need not" frees; without "not" none of them does.
     negated = NEGATION in asked and NEGATION in answered
     if (axis == DUTY and negated) or (axis == NEED and not negated):
         return False
     return bool(values - others) and bool(others - values)
+
+
+def _other_modality(plain: Said, modal: Said) -> bool:
+    """Whether a text without "can", "must" or "want" says something else than one with it.
+
+    It does ("you eat meat", "you may eat meat") unless it may be a request or an order ("wait here", "you
+    must wait here"), or both ask where, when or how ("where do I pay?", "where can I pay?").
+    """
+    asks, stated = QUESTION in plain.get(MOOD, ()), plain.get(MOOD, {}).get(STATEMENT)
+    orders = "order" in plain.get("act", ())
+    if (ASKED in plain and ASKED in modal) or orders or _may_request(modal, plain):
+        return False
+    return asks or bool(stated) or not STATING.isdisjoint(plain)
 
 
 def _may_request(asked: Said, answered: Said) -> bool:
