@@ -12,8 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
     ASKED,
+    COULD,
     DUTY,
+    EITHER,
     FUNCTION,
+    HYPOTHETICAL,
     MAY,
     MOOD,
     NEED,
@@ -111,6 +114,11 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
     values, others = {*asked.get(axis, ())}, {*answered.get(axis, ())}
     if axis == NEGATION or (one_language and axis in WHOLE):
         return values != others
+    if axis == HYPOTHETICAL:
+        moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
+        request = not all(moods) and not (DUTY in asked and DUTY in answered)
+        differ = (values ^ others) - ({EITHER, COULD} if request else {EITHER})
+        return one_language and moods[0] | moods[1] == {STATEMENT} and bool(differ)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
     if axis == MOOD and one_language:

@@ -5,17 +5,18 @@ other (`side` has left and right), and a value lists the words that say it. `*` 
 word, `$` after a word for the end of its clause, `^` before one for the beginning of the text. `negation`
 is an axis with one value; `mood` tells questions and statements where no mark does, and what may be
 `either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
-("which"). `ignore` lists phrases that say nothing of the kind although they contain such words ("good
-night", "no problem"), `affirmative` words that only look like negations (Czech "neděle", Sunday),
-`function` words that say nothing by themselves (articles, pronouns, "please", but not "if", "again" or
-"many", which one of two sentences may not have alone), `relation` those of these that differ where both
-sentences have one (before, after), `auxiliary` those that make a tense or mood of another verb, `adverbial`
-words that begin a phrase that says the same wherever it stands ("in the kitchen", "today"), `conjunctions`
-those between two things in any order, `same` words that mean the same, as far as a sentence matters
-("right_away": two words). `polite_forms` are endings of what is said to one hearer, familiarly and politely
-("st en": wohnst, wohnen; `^` where it is the first word), `polite` words without
-which the second are of others (Sie), `tense_forms` endings of one tense with other auxiliaries ("- ed": did
-swallow, has swallowed).
+("which"). `hypothetical` is compared only with statements ("you could go" beside "you can go", but not
+"could you go?" beside "can you go?" or "go"); its `either` says nothing ("would like"). `ignore` lists
+phrases that say nothing of the kind although they contain such words ("good night", "no problem"),
+`affirmative` words that only look like negations (Czech "neděle", Sunday), `function` words that say
+nothing by themselves (articles, pronouns, "please", but not "if", "again" or "many", which one of two
+sentences may not have alone), `relation` those of these that differ where both sentences have one (before,
+after), `auxiliary` those that make a tense or mood of another verb, `adverbial` words that begin a phrase
+that says the same wherever it stands ("in the kitchen", "today"), `conjunctions` those between two things
+in any order, `same` words that mean the same, as far as a sentence matters ("right_away": two words).
+`polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en": wohnst, wohnen;
+`^` where it is the first word), `polite` words without which the second are of others (Sie), `tense_forms`
+endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed).
 """
 
 import re
@@ -30,6 +31,7 @@ from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, cle
 
 NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
 MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
+HYPOTHETICAL, COULD = "hypothetical", "could"
 BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
@@ -179,17 +181,7 @@ def lexicon_of(language: str) -> Lexicon:
     patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
     begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
     return Lexicon(
-        ignored,
-        affirmative,
-        patterns,
-        mood,
-        kinds,
-        same,
-        phrases,
-        polite,
-        polite_forms,
-        tense_forms,
-        begins,
+        ignored, affirmative, patterns, mood, kinds, same, phrases, polite, polite_forms, tense_forms, begins
     )
 
 
