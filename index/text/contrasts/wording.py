@@ -137,9 +137,8 @@ def _in_form(word: str, others: Sequence[str], forms: Collection[str]) -> str:
 @lru_cache(WORDS_CACHED)
 def _polite_forms(word: str, language: str, first: bool) -> Collection[str]:
     """What a word is, said to the same hearer in another form; `first`: of the text."""
-    return _forms(
-        word, [pair for of_first, *pair in lexicon_of(language).polite_forms if first or not of_first]
-    )
+    pairs = lexicon_of(language).polite_forms
+    return _forms(word, [pair for of_first, *pair in pairs if first or not of_first])
 
 
 @lru_cache(WORDS_CACHED)
@@ -251,8 +250,8 @@ def _agrees(
 def _inflected(one: str, other: str, language: str) -> bool:
     """Whether one word is another form of the other: it ends otherwise; what ends alike is misspelled.
 
-    What is going on ("drinks", "is drinking") is no other form, and "you're" is two words. A last letter before
-    a sign tells the tense in Hindi.
+    That something is going on ("drinks", "is drinking") is no other form, and "you're" is two words. In Hindi
+    the last letter tells the tense, after which stands a sign.
     """
     if language == "en" and (one.endswith("ing") != other.endswith("ing") or "'" in one + other):
         return False
