@@ -39,6 +39,7 @@ from index.text.spelling import marked, respelled, spellings
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 # Axes on which two sentences of one language must say the same: "my knee" may be either.
 WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
+WITHIN = frozenset({HYPOTHETICAL, "article"})  # a language: others say it otherwise
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -72,7 +73,7 @@ def contrasts(
         by_words[code].said(text) if code in by_words else said(text, code)
         for text, code in ((question, source), (answer, target))
     )
-    axes = {*asked, *answered}
+    axes = {*asked, *answered} - (frozenset() if source == target else WITHIN)
     if unknown - by_words.keys():
         axes = {MOOD}
     elif unknown:
@@ -116,7 +117,7 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
         request = not all(moods) and not (DUTY in asked and DUTY in answered)
         differ = (values ^ others) - ({EITHER, COULD} if request else {EITHER})
-        return one_language and moods[0] | moods[1] == {STATEMENT} and bool(differ)
+        return moods[0] | moods[1] == {STATEMENT} and bool(differ)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
     if axis == MOOD and one_language:
