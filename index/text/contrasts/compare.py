@@ -115,9 +115,8 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return values != others
     if axis == HYPOTHETICAL:
         moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
-        request = not all(moods) and not (DUTY in asked and DUTY in answered)
-        differ = (values ^ others) - ({EITHER, COULD} if request else {EITHER})
-        return moods[0] | moods[1] == {STATEMENT} and bool(differ)
+        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, COULD}
+        return moods[0] | moods[1] == {STATEMENT} and bool((values ^ others) - spared)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
     if axis == MOOD and one_language:
