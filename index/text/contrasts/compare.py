@@ -41,6 +41,7 @@ ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
 # Axes by which a text states something: it is no order.
 STATING = frozenset({"agent", "aspect", "subject"})
+WITHIN = frozenset({HYPOTHETICAL, "article"})  # a language: others say it otherwise
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -74,7 +75,7 @@ def contrasts(
         by_words[code].said(text) if code in by_words else said(text, code)
         for text, code in ((question, source), (answer, target))
     )
-    axes = {*asked, *answered}
+    axes = {*asked, *answered} - (frozenset() if source == target else WITHIN)
     if unknown - by_words.keys():
         axes = {MOOD}
     elif unknown:
@@ -116,9 +117,8 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return values != others
     if axis == HYPOTHETICAL:
         moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
-        request = not all(moods) and not (DUTY in asked and DUTY in answered)
-        differ = (values ^ others) - ({EITHER, COULD} if request else {EITHER})
-        return one_language and moods[0] | moods[1] == {STATEMENT} and bool(differ)
+        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, COULD}
+        return moods[0] | moods[1] == {STATEMENT} and bool((values ^ others) - spared)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
     if axis == MOOD and one_language:

@@ -172,9 +172,7 @@ def lexicon_of(language: str) -> Lexicon:
     several.sort(key=len, reverse=True)
     phrases = re.compile(rf"(?<![^\t])(?:{_any_of(several) or NOTHING})(?![^\t])")
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
-    polite_forms = [
-        (forms.startswith("^"), *forms.strip("^").split()) for forms in axes.pop(POLITE_FORMS, ())
-    ]
+    polite_forms = [(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())]
     tense_forms = [forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())]
     mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
     axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}

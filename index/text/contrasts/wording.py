@@ -37,6 +37,7 @@ MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
 WITH_POSTPOSITIONS = frozenset({"hi", "tr", "zh"})  # what something is before stands before that word
 ARABIC_PREFIX = re.compile("^(?:وال|بال(?=..)|ال|ي|ت)")
+ARABIC_FUTURE, ARABIC_WILL = "س", " سوف "  # the letter before a verb, and a word that says the same
 
 Same = Callable[[str, str], bool]  # whether two words of a language mean the same
 Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
@@ -99,10 +100,8 @@ def _in_other_forms(
     That is the form for a friend or a stranger, of a woman or a man, or of a tense with another auxiliary.
     """
     if _one_hearer(question, answer, language):
-        asked = [
-            _in_form(word, answered, _polite_forms(word, language, place == 0))
-            for place, word in enumerate(asked)
-        ]
+        forms = [_polite_forms(word, language, place == 0) for place, word in enumerate(asked)]
+        asked = [_in_form(word, answered, others) for word, others in zip(asked, forms, strict=True)]
     if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
         asked = _as_of_one_sex(asked, answered, speakers)
     tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
@@ -138,9 +137,8 @@ def _in_form(word: str, others: Sequence[str], forms: Collection[str]) -> str:
 @lru_cache(WORDS_CACHED)
 def _polite_forms(word: str, language: str, first: bool) -> Collection[str]:
     """What a word is, said to the same hearer in another form; `first`: of the text."""
-    return _forms(
-        word, [pair for of_first, *pair in lexicon_of(language).polite_forms if first or not of_first]
-    )
+    pairs = lexicon_of(language).polite_forms
+    return _forms(word, [pair for of_first, *pair in pairs if first or not of_first])
 
 
 @lru_cache(WORDS_CACHED)
@@ -252,19 +250,23 @@ def _agrees(
 def _inflected(one: str, other: str, language: str) -> bool:
     """Whether one word is another form of the other: it ends otherwise; what ends alike is misspelled.
 
-    That something is going on ("drinks", "is drinking") is no other form, and "you're" is two words.
+    That something is going on ("drinks", "is drinking") is no other form, and "you're" is two words. In Hindi
+    the last letter tells the tense, after which stands a sign.
     """
     if language == "en" and (one.endswith("ing") != other.endswith("ing") or "'" in one + other):
         return False
+    if ARABIC_FUTURE + one == other or ARABIC_FUTURE + other == one:
+        return language == "ar"
     longer = one != other and (one.startswith(other) or other.startswith(one))
-    return (longer or one[-1] != other[-1]) and _same_stem(one, other, language)
+    ends = {(word[-1], re.sub(r"\W", "", word)[-1:]) for word in (one, other)}
+    return (longer or len(ends) > 1) and _same_stem(one, other, language)
 
 
 def _units(text: str, language: str) -> list[str]:
     """The words of a text; as one: compounds with a hyphen, and postpositions with what they follow."""
     units: list[str] = []
     text = HYPHENATED.sub(partial(_joined, language), asked_plainly(text, language))
-    for word in words_of(text, language):
+    for word in words_of(f" {text}".replace(ARABIC_WILL, f" {ARABIC_FUTURE}"), language):
         if units and word in POSTPOSITIONS.get(language, ()):
             units[-1] += f" {word}"
         else:
