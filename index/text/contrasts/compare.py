@@ -69,6 +69,7 @@ def contrasts(
     if source == target and source in known_languages():
         question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
         question, answer = without_courtesies(question, source), without_courtesies(answer, source)
+        question, answer = _modal_as(question, answer, source), _modal_as(answer, question, source)
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
     asked, answered = (
@@ -108,6 +109,19 @@ def _spelled_as(text: str, other: str, language: str) -> str:
     function = lexicon_of(language).kinds[FUNCTION]
     words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]
     return respelled(text, language, spellings(words, language).get)
+
+
+def _modal_as(text: str, other: str, language: str) -> str:
+    """A text without "can", "must" or "want" with the one of another text that is misspelled there."""
+    if DUTY in said(text, language):
+        return text
+    modals = [word for words in said(other, language).get(DUTY, {}).values() for word in " ".join(words).split()]
+
+    def spelled(word: re.Match[str]) -> str:
+        is_near = (DamerauLevenshtein.distance(modal, word[0].lower()) == 1 for modal in modals)
+        return next((modal for modal, near in zip(modals, is_near) if near and len(modal) >= LONG), word[0])
+
+    return re.sub(r"\w+", spelled, text) if modals else text
 
 
 def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool:
