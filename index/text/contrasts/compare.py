@@ -8,6 +8,9 @@ number_words.py.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+
+from rapidfuzz.distance import DamerauLevenshtein
 
 from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
@@ -112,14 +115,19 @@ def _spelled_as(text: str, other: str, language: str) -> str:
 
 
 def _modal_as(text: str, other: str, language: str) -> str:
-    """A text without "can", "must" or "want" with the one of another text that is misspelled there."""
+    """A text without "can", "must" or "want" with the one of another text that is there with letters swapped.
+
+    A letter that is wrong or missing may make another word, which says what is done: no "can" in it is meant.
+    """
     if DUTY in said(text, language):
         return text
-    modals = [word for words in said(other, language).get(DUTY, {}).values() for word in " ".join(words).split()]
+    phrases = chain.from_iterable(said(other, language).get(DUTY, {}).values())
+    modals = " ".join(phrases).split()
 
-    def spelled(word: re.Match[str]) -> str:
-        is_near = (DamerauLevenshtein.distance(modal, word[0].lower()) == 1 for modal in modals)
-        return next((modal for modal, near in zip(modals, is_near) if near and len(modal) >= LONG), word[0])
+    def spelled(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        alike = (modal for modal in modals if sorted(modal) == sorted(word))
+        return next((modal for modal in alike if DamerauLevenshtein.distance(modal, word) == 1), found[0])
 
     return re.sub(r"\w+", spelled, text) if modals else text
 
