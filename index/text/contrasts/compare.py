@@ -22,6 +22,7 @@ from index.text.contrasts.lexicon import (
     HYPOTHETICAL,
     MAY,
     MOOD,
+    MUST,
     NEED,
     NEGATION,
     PERSON,
@@ -162,7 +163,8 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     """
     asks, stated = QUESTION in plain.get(MOOD, ()), plain.get(MOOD, {}).get(STATEMENT)
     orders = "order" in plain.get("act", ())
-    if (ASKED in plain and ASKED in modal) or orders or _may_request(modal, plain):
+    open_question = ASKED in plain and ASKED in modal and MUST not in modal[DUTY]
+    if open_question or (not asks and (orders or _may_request(modal, plain))):
         return False
     return asks or bool(stated) or not STATING.isdisjoint(plain)
 

@@ -30,7 +30,8 @@ from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean, lowered
 
 NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
-MOOD, QUESTION, STATEMENT, EITHER, MAY, WANT = "mood", "question", "statement", "either", "may", "want"
+MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
+MUST, MAY, WANT = "must", "may", "want"
 HYPOTHETICAL, COULD = "hypothetical", "could"
 BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
