@@ -25,10 +25,10 @@ from dataclasses import dataclass
 NAMES_LISTED = 10  # in an error
 
 
-def listed(names: collections.abc.Collection[str]) -> str:
-    """Names for a message: the first ten, and how many more there are."""
-    more = f" and {len(names) - NAMES_LISTED} more" if len(names) > NAMES_LISTED else ""
-    return ", ".join(list(names)[:NAMES_LISTED]) + more
+def listed(names: collections.abc.Collection[str], most: int = NAMES_LISTED) -> str:
+    """Names for a message: the first ones, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(list(names)[:most]) + more
 
 
 class PassepartoutError(Exception):

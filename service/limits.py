@@ -13,6 +13,7 @@ MAX_ANSWERS = 3_000  # texts times targets times k
 # Files to be translated, and how long those that are filled can be fetched.
 MAX_FILE_BYTES = 4_194_304
 MAX_FILE_TEXTS = 5_000
+MAX_FILE_SENTENCES = 5_000  # that are looked up by themselves, of texts that are not known as a whole
 MAX_BOARD_PHRASES = 5_000  # of a table that is read for the page
 MAX_FILES = 3  # at a time, from the first byte read to the last one written; more get 503
 MAX_KEPT_BYTES = 268_435_456  # all filled files together

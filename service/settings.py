@@ -205,10 +205,6 @@ def load_settings(**options: Any) -> Settings:  # noqa: ANN401
     try:
         return Settings(**given)
     except ValidationError as error:
-        reasons = [f"{_spelled(detail['loc'])}: {detail['msg']}" for detail in error.errors()]
+        named = [(str((*detail["loc"], "settings")[0]), detail["msg"]) for detail in error.errors()]
+        reasons = [f"setting {name} ({ENVIRONMENT_PREFIX}{name.upper()}): {said}" for name, said in named]
         raise UsageError("; ".join(reasons)) from None
-
-
-def _spelled(location: tuple[int | str, ...]) -> str:
-    name = str(location[0]) if location else "settings"
-    return f"setting {name} ({ENVIRONMENT_PREFIX}{name.upper()})"

@@ -111,16 +111,23 @@ def _search(folder: Path | None, request: "Request") -> "SentenceResponse | Word
 
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
-    """One line for each answer, with its target if there are `several`, below its text if there are more."""
+    """One line for each answer, with its target if there are `several`, below its text if there are more.
+
+    What a whole text has no answer in is said after those to its sentences.
+    """
     from index.answers.answer import SentenceResult
 
     for result in response.results:
         if len(response.results) > 1:
             yield result.text if isinstance(result, SentenceResult) else result.word
-        yield from _answers(result.translations, several)
-        for part in (isinstance(result, SentenceResult) and result.sentences) or ():
+        parts = (isinstance(result, SentenceResult) and result.sentences) or ()
+        known = {target: row for target, row in result.translations.items() if row or not parts}
+        yield from _answers(known, several)
+        for part in parts:
             yield f"“{part.text}”"
             yield from _answers(part.translations, several)
+        if refused := [target for target in result.translations if target not in known]:
+            yield f"-     {', '.join(refused)}: nothing is likely enough for the whole text"
 
 
 def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> Iterable[str]:

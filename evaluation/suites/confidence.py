@@ -104,7 +104,8 @@ def score_pair(
     of_missing = _answered(translator.sentences([lines[row] for row in missing], source, target))
     of_others = _answered(translator.sentences(others, source, target))
     answers = [of_present, of_missing, of_others]
-    punctuated = [_other_end(lines[row]) for row in present]
+    ends = ((lines[row], lines[row].rstrip(SENTENCE_ENDS)) for row in present)
+    punctuated = [bare if bare != text else f"{text}." for text, bare in ends]
     punctuated_matches = translator.sentences(punctuated, source, target)
     changed = [first[0].id != second[0].id for first, second in zip(matches, punctuated_matches, strict=True)]
     measures = {
@@ -136,11 +137,6 @@ def _answered(matches: Sequence[Answers], right_texts: Sequence[str] | None = No
     right = [match.text == clean(text) for match, text in zip(first, right_texts or [], strict=False)]
     right += [False] * (len(first) - len(right))
     return Answered(np.array([match.confidence for match in first]), np.array(right, bool))
-
-
-def _other_end(text: str) -> str:
-    bare = text.rstrip(SENTENCE_ENDS)
-    return bare if bare != text else f"{text}."
 
 
 def _share(hits: NDArray[np.bool_]) -> float:

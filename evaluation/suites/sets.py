@@ -13,6 +13,7 @@ from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress
+from index.storage.files import read_text
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
 TEXT_PREFIX = "multi30k_train."  # text/multi30k_train.LANG.txt
@@ -79,7 +80,7 @@ def read_aligned(
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 text file, stripped; DataError if one is empty or the file is not text."""
-    lines = [line.strip() for line in _read(path).strip("\n").split("\n")]
+    lines = [line.strip() for line in read_text(path).strip("\n").split("\n")]
     for number, line in enumerate(lines, 1):
         if not line:
             raise DataError(f"{path} line {number} is empty: every line must hold a sentence")
@@ -134,20 +135,11 @@ def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list
     """The rows of a TSV file without a header; DataError names a line that has not all of `columns`, of which
     the last `optional` may be empty."""
     needed = len(columns) - optional
-    rows = [line.split("\t") for line in _read(path).strip("\n").split("\n")]
+    rows = [line.split("\t") for line in read_text(path).strip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
         if len(row) != len(columns) or not all(row[:needed]):
             raise DataError(f"{path} line {number}: {len(row)} columns, give {' TAB '.join(columns)}")
     return rows
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): see docs/data.md") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 (byte {error.start}): convert it") from error
 
 
 def encode(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:

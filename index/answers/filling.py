@@ -1,8 +1,8 @@
 """Filling a document from the translation memory: exact matches as translated, others as fuzzy."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -13,11 +13,16 @@ from index.formats.document import Document, Filling, Unit, with_edges
 from index.formats.registry import open_document
 from index.formats.sentence import CODES, CONTEXT, FORMS, SOURCE_TEXT, TARGET_TEXT
 from index.formats.streams import read_whole
+from index.languages import language
 from index.storage.files import output_file
 from index.text.normalisation import clean
+from index.text.segments import Segment, filled, segments
+from index.text.sentences import MOST_SENTENCES
 
 TEXTS_ASKED = 256  # at a time
 TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to identify the language of a document
+NEARLY_NONE = 0.05  # of the texts of a document, so few that its language may have been mistaken
+Found = Mapping[str, Answers]  # the matches of the translation memory for texts and sentences
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Summary:
     """How many texts of a document were `translated` (exact), `fuzzy` (similar) or left `empty`.
 
     `kept` texts had a translation before. `fuzzy_written`: whether fuzzy translations are in the file.
+    `looks_like`: where nearly none were known, the language that they clearly are in, if not as assumed.
     """
 
     translated: int
@@ -32,18 +38,24 @@ class Summary:
     empty: int
     kept: int
     fuzzy_written: bool
+    looks_like: str | None = None
 
 
-def fill(document: Document, matches: Sequence[Answers], *, fuzzy: bool | None = None) -> Summary:
-    """Fill each unit with its best match.
+def sentences_asked(document: Document, found: Found, source: str) -> list[str]:
+    """The sentences to look up, each once, of texts that were and have no exact match as a whole."""
+    rows = (parts for unit in document.units for parts in _divisions(unit, found, source))
+    return list(dict.fromkeys(part.text for parts in rows for part in parts if not part.between))
+
+
+def fill(document: Document, found: Found, source: str, *, fuzzy: bool | None = None) -> Summary:
+    """Fill each unit, in `source`, with its best match, or those of its sentences.
 
     `fuzzy`: whether to write matches that are not exact; by default, only if the format can mark them.
     """
     written = document.marks_fuzzy if fuzzy is None else fuzzy
     counts = Counter[str]()
-    pairs = zip(document.units, matches, strict=True)
-    for _, message in groupby(pairs, key=lambda pair: pair[0].message or id(pair[0])):
-        texts = [(unit, filling_of(unit, answers)) for unit, answers in message]
+    for _, message in groupby(document.units, key=lambda unit: unit.message or id(unit)):
+        texts = [(unit, filling_of(unit, found, source)) for unit in message]
         missing = any(filling is None and any(map(str.isalpha, unit.text)) for unit, filling in texts)
         is_fuzzy = any(filling.fuzzy for _, filling in texts if filling)
         for unit, filling in texts:
@@ -54,11 +66,48 @@ def fill(document: Document, matches: Sequence[Answers], *, fuzzy: bool | None =
     return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
 
 
-def filling_of(unit: Unit, answers: Answers) -> Filling | None:
+def filling_of(unit: Unit, found: Found, source: str) -> Filling | None:
+    """The best match of a text as a whole, or those of all its sentences if they are surer; None without."""
+    joined = (_joined(unit, parts, found) for parts in _divisions(unit, found, source))
+    fillings = filter(None, [_best(unit, found.get(unit.text, ())), *joined])
+    return min(fillings, key=lambda filling: filling.fuzzy, default=None)
+
+
+def _best(unit: Unit, answers: Answers) -> Filling | None:
     """The first exact answer in the same context, else the first one as fuzzy; None where there is none."""
     fillings = (_filling(unit, answer) for answer in answers)
     found = [filling for filling in fillings if filling is not None]
     return min(found, key=lambda filling: filling.fuzzy, default=None)
+
+
+def _divisions(unit: Unit, found: Found, source: str) -> Iterator[list[Segment]]:
+    """The segments of a text without an exact match as a whole; of one that wraps, also without its lines."""
+    answers = found.get(unit.text)
+    if answers is None or (any(answer.match == "exact" for answer in answers) and not unit.wraps):
+        return
+    for text in dict.fromkeys([unit.text, clean(unit.text) if unit.wraps else unit.text]):
+        parts = segments(text, source)
+        count = sum(not part.between for part in parts)
+        if 0 < count <= MOST_SENTENCES and parts != [Segment(unit.text)]:
+            yield parts
+
+
+def _joined(unit: Unit, parts: Sequence[Segment], found: Found) -> Filling | None:
+    """The matches of all sentences in their places, as sure as the least sure; None if one has no match."""
+    matches = {
+        part.text: _best(replace(unit, text=part.text, adapt=None), found.get(part.text, ()))
+        for part in parts
+        if not part.between
+    }
+    known = {text: match for text, match in matches.items() if match}
+    if len(known) < len(matches):
+        return None
+    filling = Filling(
+        filled(parts, lambda part: known[part.text].text),
+        any(match.fuzzy for match in known.values()),
+        filled(parts, lambda part: known[part.text].original),
+    )
+    return unit.adapt(filling) if unit.adapt else filling
 
 
 def _filling(unit: Unit, answer: Answer) -> Filling | None:
@@ -97,11 +146,27 @@ def source_language(document: Document, memory: Translator, given: str | None) -
     stated = given or document.source
     if stated is not None:
         return memory.known.known([("source", stated)])[0]
-    texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
-    detected = Counter(code for code in map(memory.detect, texts) if code is not None)
+    detected = _detected(document, memory)
     if not detected:
         raise UsageError("the language of the file was not recognised: give it (--from)")
     return detected.most_common(1)[0][0]
+
+
+def _detected(document: Document, memory: Translator) -> Counter[str]:
+    """The languages of the first texts that are clear."""
+    texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
+    return Counter(code for code in map(memory.detect, texts) if code is not None)
+
+
+def with_language(summary: Summary, document: Document, memory: Translator, assumed: str) -> Summary:
+    """The summary with `looks_like`."""
+    known = summary.translated + summary.fuzzy
+    if known > NEARLY_NONE * len(document.units):
+        return summary
+    detected = _detected(document, memory)
+    code, count = next(iter(detected.most_common(1)), (assumed, 0))
+    clear = code != assumed and count > detected.total() / 2
+    return replace(summary, looks_like=code) if clear else summary
 
 
 def translate_file(
@@ -118,12 +183,19 @@ def translate_file(
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file itself: give another --out")
     document = open_document(read_whole(path), str(path), target)
-    texts = [unit.text for unit in document.units]
-    matches: list[Answers] = []
-    code = source_language(document, memory, source) if texts else ""
-    for begin in range(0, len(texts), TEXTS_ASKED):
-        matches += memory.remember(texts[begin : begin + TEXTS_ASKED], code, target)
-    summary = fill(document, matches, fuzzy=fuzzy)
+    code = source_language(document, memory, source) if document.units else ""
+    if code == target and not source:
+        raise UsageError(f"{path}: its texts count as {language(code).name}: give their language by --from")
+    found: dict[str, Answers] = {}
+
+    def look_up(texts: Sequence[str]) -> None:
+        for begin in range(0, len(texts), TEXTS_ASKED):
+            asked = texts[begin : begin + TEXTS_ASKED]
+            found.update(zip(asked, memory.remember(asked, code, target), strict=True))
+
+    look_up(list(dict.fromkeys(unit.text for unit in document.units)))
+    look_up(sentences_asked(document, found, code))
+    summary = with_language(fill(document, found, code, fuzzy=fuzzy), document, memory, code)
     with output_file(out) as draft:
         draft.write_bytes(document.content())
     return summary

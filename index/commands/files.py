@@ -11,6 +11,7 @@ import click
 
 from index.commands.options import FILE_PATH, FOLDER_PATH, JSON_OPTION, THREADS_OPTION
 from index.errors import UsageError
+from index.languages import language
 
 if TYPE_CHECKING:
     from index.answers.filling import Summary
@@ -55,6 +56,8 @@ def translate_file(
             raise UsageError(f"{out} exists: give --out")
     summary = translate_file(Translator.open(folder, threads=threads), path, out, target, source, fuzzy=fuzzy)
     click.echo(json.dumps({"file": str(out), **asdict(summary)}) if as_json else f"{out}: {_said(summary)}")
+    if (code := summary.looks_like) and not as_json:
+        click.echo(f"{path}: its texts look {language(code).name}: give their language by --from {code}")
 
 
 def _said(summary: Summary) -> str:

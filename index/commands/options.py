@@ -19,7 +19,7 @@ from index.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
-    from index.storage.index_manifest import IndexManifest, LanguageEntry
+    from index.storage.index_manifest import IndexManifest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 NamedFile = tuple[str | None, Path]  # the language of a corpus, None where each sentence says it; its file
@@ -170,7 +170,10 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
     for code, entry in list(manifest.languages.items())[:LANGUAGES_SHOWN]:
-        click.echo(_language(code, entry))
+        dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
+        aligned = f", {entry.links} aligned units" if entry.links else ""
+        lines = f"{entry.words} words ({entry.lines} lines{dropped})"
+        click.echo(f"{code}: {entry.sentences} sentences{aligned}, {lines}")
     if (more := len(manifest.languages) - LANGUAGES_SHOWN) > 0:
         click.echo(f"and {more} languages more")
     for code, entry in manifest.languages.items():
@@ -184,9 +187,3 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         click.echo(f"translations of the index found first: {min(best):.3f} to {max(best):.3f} by pair")
     fitted = manifest.confidence.source
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence: {fitted}")
-
-
-def _language(code: str, entry: LanguageEntry) -> str:
-    dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
-    aligned = f", {entry.links} aligned" if entry.links else ""
-    return f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words ({entry.lines} lines{dropped})"

@@ -71,7 +71,9 @@ class TaughtLanguage:
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
         """The numbers of the learned subwords of each text."""
-        return Tokens.of([self._numbers_of(text) for text in texts])
+        numbers = self._numbers
+        rows = ([part for word in spelled(text) for part in subwords(word)] for text in texts)
+        return Tokens.of([[numbers[part] for part in row if part in numbers] for row in rows])
 
     def _sums(self, tokens: Tokens, learned: Integers) -> Vectors:
         """What the subwords of the texts `learned`, those that have any, add to the encoder's vectors."""
@@ -79,12 +81,6 @@ class TaughtLanguage:
         sums: Vectors = np.add.reduceat(self.rows[tokens.ids].astype(np.float32), starts, axis=0)
         sums /= np.sqrt(tokens.lengths[learned].astype(np.float32))[:, None]
         return sums
-
-    def _numbers_of(self, text: str) -> list[int]:
-        numbers = self._numbers
-        return [
-            numbers[subword] for word in spelled(text) for subword in subwords(word) if subword in numbers
-        ]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

@@ -42,7 +42,7 @@ class Unit:
     """A text without a translation, as translators read it; `edit` gives the edits that fill it.
 
     `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written. The
-    texts of one `message` are filled all or not at all.
+    texts of one `message` are filled all or not at all. `wraps`: its lines are only as wide as they may be.
     """
 
     text: str
@@ -50,6 +50,7 @@ class Unit:
     context: str | None = None
     adapt: Callable[[Filling], Filling | None] | None = None
     message: str | None = None
+    wraps: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Document:
         """The file with the translations filled in so far; unchanged without any."""
         parts, end = [], 0
         edits = [Edit(*place, text) for place, text in self.edits.items()]
-        for edit in sorted([*self.head, *edits] if edits else []):
+        for edit in sorted([*self.head, *edits] if edits else [], key=lambda edit: edit[:2]):
             parts += [self.text[end : edit.begin], edit.text]
             end = edit.end
         return self.charset.encode("".join([*parts, self.text[end:]]))

@@ -39,10 +39,12 @@ class Contents(NamedTuple):
 
 @dataclass(frozen=True)
 class Keyed:
-    """A format: `parse(label, content)` gives what a file contains, `written` a text as it stands there."""
+    """A format: `parse(label, content)` gives what a file contains, `written` a text as it stands there;
+    `wraps` as in Unit."""
 
     parse: Callable[[str, bytes], Contents]
     written: Callable[[str, Charset, str], str]
+    wraps: bool = False
 
     def read(self, path: Path, language: str | None, encoding: str = "utf-8") -> Iterator[Sentence | BadUnit]:
         """Yield every string in `language`, or that of the file. Raises CorpusError."""
@@ -67,7 +69,7 @@ class Keyed:
         for string in found.strings:
             if string.text.strip():
                 filled = partial(self._filled, document, string)
-                document.units.append(Unit(string.text, filled, message=string.message))
+                document.units.append(Unit(string.text, filled, message=string.message, wraps=self.wraps))
         document.head += found.head(target)
         return document
 

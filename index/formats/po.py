@@ -110,7 +110,9 @@ def entries(text: str) -> Iterator[Entry]:
             yield _checked(entry)
             entry, length = Entry(line), 0
         if token is None:
-            entry.bad = entry.bad or BadUnit(line, f"not PO ({_fault(text, place)}): correct it")
+            shown = text[place : place + FAULT_SHOWN].partition("\n")[0].strip()
+            fault = "a string that does not end" if shown.startswith('"') else f"{shown!r} is no keyword"
+            entry.bad = entry.bad or BadUnit(line, f"not PO ({fault}): correct it")
             place = end if (end := text.find("\n", place)) >= 0 else len(text)
             continue
         if kind == "comment":
@@ -136,11 +138,6 @@ def entries(text: str) -> Iterator[Entry]:
         place = token.end()
     if entry.parts or entry.bad:
         yield _checked(entry)
-
-
-def _fault(text: str, place: int) -> str:
-    line = text[place : place + FAULT_SHOWN].partition("\n")[0].strip()
-    return "a string that does not end" if line.startswith('"') else f"{line!r} is no keyword"
 
 
 def _checked(entry: Entry) -> Entry:

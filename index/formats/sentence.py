@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from index.errors import CorpusError
+from index.frozen import unrepeated
 from index.text.normalisation import clean
 
 LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sentences, which each repeat it
@@ -110,7 +111,7 @@ def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (an
             text,
             parse_constant=_no_constant,
             parse_float=float if repeated else _finite,
-            object_pairs_hook=None if repeated else _without_repeated,
+            object_pairs_hook=None if repeated else unrepeated,
         )
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
@@ -148,13 +149,6 @@ def _finite(number: str) -> float:
     if isinf(value):
         raise ValueError(f"{number[:20]} is too large")
     return value
-
-
-def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        raise ValueError("a key is repeated")
-    return document
 
 
 def _depth(document: object) -> int:

@@ -26,6 +26,9 @@ _CUE = re.compile(
     re.MULTILINE,
 )
 
+SURROUNDING_TAGS = 3  # of a cue, each within the other, at most
+_SURROUNDING_TAG = re.compile(r"<(\w+)[^<>]*>(?P<text>(?:(?!</?\1\b).)+)</\1>", re.DOTALL)
+
 
 def _character(match: re.Match[str]) -> str:
     code = match[1]
@@ -92,15 +95,23 @@ def _apple_written(text: str, charset: Charset, before: str) -> str:
 
 def _subtitles(label: str, content: bytes) -> Contents:
     text, charset = decoded(label, content)
-    cues = (String(match["time"], match["text"], *match.span("text")) for match in _CUE.finditer(text))
-    return Contents(text, charset, cues)
+    return Contents(text, charset, map(_cue, _CUE.finditer(text)))
 
 
-def _cue(text: str, charset: Charset, before: str) -> str:
+def _cue(match: re.Match[str]) -> String:
+    """A cue without the tags around the whole of it."""
+    begin, end = match.span("text")
+    for _ in range(SURROUNDING_TAGS):
+        if tag := _SURROUNDING_TAG.fullmatch(match.string, begin, end):
+            begin, end = tag.span("text")
+    return String(match["time"], match.string[begin:end], begin, end)
+
+
+def _cue_written(text: str, charset: Charset, before: str) -> str:
     """A text that stays one cue: without blank lines."""
     return re.sub(r"\s*\n\s*", "\r\n" if "\r\n" in before else "\n", text.strip())
 
 
 PROPERTIES = Keyed(_properties, _property)
 APPLE = Keyed(_apple, _apple_written)
-SUBTITLES = Keyed(_subtitles, _cue)
+SUBTITLES = Keyed(_subtitles, _cue_written, wraps=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from index.errors import DamagedError, UsageError
+from index.errors import DamagedError, DataError, UsageError
 from index.frozen import Frozen
 from index.storage.manifest import MANIFEST_NAME
 
@@ -187,6 +187,16 @@ def fsync_tree(folder: Path, flushed: Collection[str] = ()) -> None:
         fsync(folder / name)
     for parent, _, _ in os.walk(folder, topdown=False):
         fsync(Path(parent))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of the user, in UTF-8 with or without its mark. Raises DataError."""
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): give another") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
 
 
 def replace_text(path: Path, text: str) -> None:

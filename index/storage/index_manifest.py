@@ -46,7 +46,8 @@ class Segment(Frozen):
 class LanguageEntry(Frozen):
     """The sizes of one language in an index, and the lines of its corpus that were dropped, by reason.
 
-    `changed` of the kept sentences were normalised; `links` pair a sentence with a group of translations;
+    `changed` of the kept sentences were normalised; `links` pair a sentence with an aligned unit (a row, a
+    group of translations), of which one may be in several, so that there may be more than sentences;
     `resembles` is the language that the lines look like where most were dropped for another.
     """
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from index.errors import DamagedError, FormatError
-from index.frozen import Frozen, first_error
+from index.frozen import Frozen, first_error, unrepeated
 
 VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")  # the day it was made, and a number
 MANIFEST_NAME = "manifest.json"
@@ -60,18 +60,11 @@ def _load(path: Path, what: str) -> dict[str, Any]:
     if path.stat().st_size > MANIFEST_BYTES:
         raise DamagedError(f"{path}: longer than {MANIFEST_BYTES} bytes: make it again")
     try:
-        values = json.loads(path.read_text("utf-8"), object_pairs_hook=_unique)
+        values = json.loads(path.read_text("utf-8"), object_pairs_hook=unrepeated)
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedError(f"{path}: not a valid manifest ({error}): make it again") from error
     if not isinstance(values, dict):
         raise DamagedError(f"{path}: not a JSON object: make it again")
-    return values
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise ValueError("a key is given twice")
     return values
 
 

@@ -1,8 +1,7 @@
 """Examples that a language is taught from: captions, and the vectors of their pictures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from index.text.pre_tokens import Integers
 
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
+MOST_UNKNOWN = 50  # pictures that an error names
 CAPTION_COLUMNS = ("picture", "text in the new language")
 
 
@@ -49,29 +49,20 @@ def read_captions(
     """
     rows = _rows_by_name(pictures)
     table = list(_captions(lines, where))
-    if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
-        raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
-    picture_rows = np.array([rows[name] for name, _ in table], np.int64)
-    return Examples(tuple(text for _, text in table), picture_rows, pictures)
+    if unknown := [f"{name} (line {number})" for number, name, _ in table if name not in rows]:
+        fact = "1 picture is" if len(unknown) == 1 else f"{len(unknown)} pictures are"
+        raise UsageError(f"{where}: {fact} not among {known}: {listed(unknown, MOST_UNKNOWN)}")
+    picture_rows = np.array([rows[name] for _, name, _ in table], np.int64)
+    return Examples(tuple(text for _, _, text in table), picture_rows, pictures)
 
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
     """The names of pictures in lines as `read_captions` reads them, each once."""
-    return list(dict.fromkeys(name for name, _ in _captions(lines, where)))
+    return list(dict.fromkeys(name for _, name, _ in _captions(lines, where)))
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a UTF-8 file; UsageError if it cannot be read."""
-    try:
-        return path.read_text("utf-8-sig").splitlines()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 (byte {error.start}): convert it") from error
-
-
-def _captions(lines: Iterable[str], where: str) -> Iterator[list[str]]:
-    """Yield the cleaned cells of each line that is not empty; UsageError for one that is no caption."""
+def _captions(lines: Iterable[str], where: str) -> Iterator[tuple[int, str, str]]:
+    """Yield number and cells of each line that is not empty; UsageError for one that is no caption."""
     count, columns = 0, " TAB ".join(CAPTION_COLUMNS)
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -84,7 +75,7 @@ def _captions(lines: Iterable[str], where: str) -> Iterator[list[str]]:
         if len(cells) != len(CAPTION_COLUMNS) or not all(cells):
             found = "an empty column" if len(cells) == len(CAPTION_COLUMNS) else f"{len(cells)} columns"
             raise UsageError(f"{where} line {number}: {found}, give {columns}")
-        yield cells
+        yield number, cells[0], cells[1]
     if not count:
         raise UsageError(f"{where}: no lines, give {columns}")
 
@@ -104,7 +95,3 @@ def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
                 ambiguous.add(name)
             rows.setdefault(name, row)
     return {name: row for name, row in rows.items() if name not in ambiguous} | by_full_name
-
-
-def _counted(names: Sequence[str]) -> str:
-    return "1 picture is" if len(names) == 1 else f"{len(names)} pictures are"

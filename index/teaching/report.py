@@ -37,7 +37,9 @@ class Learned:
 
 def report(learned: Learned) -> str:
     """The report, in Markdown."""
-    listed = "\n".join(f"| {picture} | {_shown(picture)} |" for picture in learned.next_pictures)
+    signs = (picture.partition(f"{PICTOGRAM_SET}/")[2] for picture in learned.next_pictures)
+    rows = zip(learned.next_pictures, signs, strict=True)
+    listed = "\n".join(f"| {picture} | {emoji(sign) if sign else ''} |" for picture, sign in rows)
     following = (
         f"\n## What to caption next\n\nThese pictures say most about those without a caption, best first.\n\n"
         f"| picture | |\n|---|---|\n{listed}\n"
@@ -81,8 +83,3 @@ def facts(learned: Learned) -> str:
         f"ridge regression, the encoder's own vectors with weight {learned.base:g}. The other languages are "
         f"as they were.\n\n{measured}"
     )
-
-
-def _shown(picture: str) -> str:
-    name = picture.removeprefix(f"{PICTOGRAM_SET}/")
-    return emoji(name) if name != picture else ""

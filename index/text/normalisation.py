@@ -112,7 +112,7 @@ def words(text: str, language: str) -> list[str]:
 
     segments = WordBreaker(lowered(clean(text), language).translate(APOSTROPHES), language)
     parts = [str(segment) for segment in segments]
-    return [word for segment in parts if _is_word(segment) for word in _split(segment, language)]
+    return [word for segment in parts if any(map(str.isalnum, segment)) for word in _split(segment, language)]
 
 
 def words_of(text: str, language: str) -> tuple[str, ...]:
@@ -123,10 +123,6 @@ def words_of(text: str, language: str) -> tuple[str, ...]:
 @lru_cache(PRE_TOKENS_CACHED)
 def _words_in(pre_token: str, language: str) -> tuple[str, ...]:
     return tuple(words(pre_token, language))
-
-
-def _is_word(segment: str) -> bool:
-    return any(character.isalnum() for character in segment)
 
 
 def _split(word: str, language: str) -> list[str]:

@@ -88,7 +88,9 @@ class MilvusIndex:
         cosines, rows = np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
         for start in range(0, len(queries) if k else 0, QUERIES_AT_A_TIME):
             block = np.ascontiguousarray(queries[start : start + QUERIES_AT_A_TIME], np.float32)
-            answers = self._ask(block, k, max(self._ef, k) if self._ef else 0)
+            params = {"metric_type": "IP", "params": {"ef": max(self._ef, k)} if self._ef else {}}
+            named = {"anns_field": VECTOR, "limit": k, "output_fields": [ROW], "search_params": params}
+            answers = self._call("search", len(block), data=list(block), **named)
             if min(map(len, answers)) < k:
                 raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k}: look there")
             near = [[hit["distance"] for hit in hits] for hits in answers]
@@ -96,12 +98,6 @@ class MilvusIndex:
             place = slice(start, start + QUERIES_AT_A_TIME)
             cosines[place], rows[place] = by_cosine(np.array(near, np.float32), np.array(found, np.int64))
         return cosines, rows
-
-    def _ask(self, queries: Vectors, k: int, ef: int) -> Sequence[Sequence[Any]]:
-        params = {"metric_type": "IP", "params": {"ef": ef} if ef else {}}
-        named = {"anns_field": VECTOR, "limit": k, "output_fields": [ROW], "search_params": params}
-        answers: Sequence[Sequence[Any]] = self._call("search", len(queries), data=list(queries), **named)
-        return answers
 
 
 def write_milvus(vectors: Vectors, code: str, store: str, factory: str | None, work: Path) -> SearchSettings:

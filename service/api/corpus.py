@@ -15,6 +15,7 @@ from index.answers.answer import Concordance, Phrases
 from index.answers.concordance import concordance, phrase_columns, phrases
 from index.errors import CorpusError, Fault, RequestError, UsageError, listed
 from index.formats.bad_units import BadUnits
+from index.formats.document import decoded
 from index.formats.markup.office import check_tags
 from index.formats.registry import Source, read, suffix_of
 from index.text.normalisation import clean
@@ -110,7 +111,7 @@ async def board(
         content = await request.body()
         try:
             return await engine.run_slow(partial(_board, content, name))
-        except (CorpusError, UsageError) as error:
+        except UsageError as error:
             raise invalid("body", str(error)) from None
         except OSError:
             raise ProblemError(ProblemType.DISK_FULL) from None
@@ -126,6 +127,8 @@ def _board(content: bytes, name: str) -> Response:
         if path.suffix == ".xlsx":
             check_tags(content, name, limits.MAX_BOARD_PHRASES)
         try:
+            if path.suffix != ".xlsx":
+                decoded(name, content)  # lines in another charset would be left out without a word
             for sentence in read(Source(path, bad=BadUnits())):
                 left -= len(sentence.text) + sum(len(str(value)) for value in sentence.metadata.values())
                 if left < 0:  # cells of an XLSX share texts
@@ -138,7 +141,8 @@ def _board(content: bytes, name: str) -> Response:
                 )
                 phrase.texts[sentence.language] = clean(sentence.text)
         except CorpusError as error:
-            raise CorpusError(str(error).replace(str(path), name)) from None
+            hint = " (in Excel: CSV UTF-8), or as .xlsx" if str(error).endswith("UTF-8") else ""
+            raise CorpusError(str(error).replace(str(path), name) + hint) from None
     languages = list(dict.fromkeys(code for phrase in found.values() for code in phrase.texts))
     if len(languages) < 2:
         raise CorpusError(f"{name}: its first row must name columns for two languages, such as en and de")

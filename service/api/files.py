@@ -4,6 +4,7 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay as they a
 """
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -15,14 +16,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from index.answers.answer import Answers
-from index.answers.filling import Summary, fill, source_language
+from index.answers.filling import Summary, fill, sentences_asked, source_language, with_language
 from index.errors import UnknownLanguageError, UsageError
 from index.formats.document import Document
-from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
+from index.formats.registry import open_document, suffix_of
 from index.malloc import trim_heap
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
+from service.api.libretranslate_schemas import FileRequest
 from service.engine.engine import Engine
 from service.engine.files import open_files
 from service.http.access import check_body_key
@@ -38,30 +40,7 @@ LONGEST_NAME = 200  # characters of a file's name that is repeated
 TEXTS_ASKED = 64  # at a time, so that other requests get their turn
 FILE_BODY: dict[str, Any] = {
     "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["file", "target"],
-                "properties": {
-                    "file": {
-                        "type": "string",
-                        "format": "binary",
-                        "description": f"The file; its name ends in {', '.join(DOCUMENT_EXTENSIONS)}.",
-                    },
-                    "source": {"type": "string", "description": "Language code of its texts, or `auto`."},
-                    "target": {"type": "string", "description": "Language code to translate into."},
-                    "fuzzy": {
-                        "type": "string",
-                        "enum": ["true", "false"],
-                        "description": "Whether to fill in translations of similar texts; if left out, only "
-                        "in formats that can mark them.",
-                    },
-                    "api_key": {"type": "string", "description": "The API key, if the service requires one."},
-                },
-            }
-        }
-    },
+    "content": {MULTIPART_TYPE: {"schema": FileRequest.model_json_schema()}},
 }
 
 
@@ -96,7 +75,9 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
         name, content = file.filename, await file.read()
     if (fuzzy := fields.get("fuzzy", "false")) not in ("true", "false"):
         raise invalid("fuzzy", f"fuzzy is {fuzzy[:20]!r}: give true or false")
-    source, target = _languages(fields, engine)
+    given = [("source", fields.get("source", "auto")), ("target", fields.get("target", ""))]
+    *sources, target = engine.languages.known(given[given[0][1] == "auto" :])
+    source = sources[0] if sources else None  # to be detected
     try:
         summary, filled = await _filled(name, content, source, target, fields.get("fuzzy"), engine, settings)
     except UnknownLanguageError as error:
@@ -116,6 +97,7 @@ async def _translated(request: Request, engine: Engine, settings: Settings) -> R
             empty=summary.empty,
             kept=summary.kept,
             fuzzyWritten=summary.fuzzy_written,
+            looksLike=summary.looks_like,
         ).model_dump()
     )
 
@@ -150,13 +132,6 @@ def _own_name(name: str) -> str:
     return own if len(own) <= LONGEST_NAME else f"translated{suffix_of(name)}"
 
 
-def _languages(fields: dict[str, str], engine: Engine) -> tuple[str | None, str]:
-    """The source, None if it is to be detected, and the target. Raises UnknownLanguageError."""
-    given = [("source", fields.get("source", "auto")), ("target", fields.get("target", ""))]
-    *source, target = engine.languages.known(given[given[0][1] == "auto" :])
-    return (source[0] if source else None), target
-
-
 async def _filled(
     name: str,
     content: bytes,
@@ -174,25 +149,25 @@ async def _filled(
 
     document, code = await engine.run_slow(read)
     engine.languages.check_reachable("file", code, [target])
-    matches = await _matches(document, code, target, engine, settings.max_characters)
+    asked = [unit.text for unit in document.units if len(unit.text) <= settings.max_characters]
+    found: dict[str, Answers] = {}
+    await _look_up(asked, found, code, target, engine)
+    sentences = await engine.run_slow(lambda: sentences_asked(document, found, code))
+    await _look_up(sentences[: limits.MAX_FILE_SENTENCES], found, code, target, engine)
 
     def write() -> tuple[Summary, bytes]:
-        summary = fill(document, matches, fuzzy=None if fuzzy is None else fuzzy == "true")
-        return summary, document.content()
+        summary = fill(document, found, code, fuzzy=None if fuzzy is None else fuzzy == "true")
+        return with_language(summary, document, engine.translator, code), document.content()
 
     return await engine.run_slow(write)
 
 
-async def _matches(
-    document: Document, source: str, target: str, engine: Engine, longest: int
-) -> list[Answers]:
-    """The matches of the translation memory for each text; none for a text longer than `longest`."""
-    matches: list[Answers] = [()] * len(document.units)
-    places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
+async def _look_up(
+    texts: Sequence[str], found: dict[str, Answers], source: str, target: str, engine: Engine
+) -> None:
+    """Add the matches of the translation memory for each text."""
     remember = partial(engine.translator.remember, source=source, target=target)
-    for begin in range(0, len(places), TEXTS_ASKED):
-        batch = places[begin : begin + TEXTS_ASKED]
-        texts = [document.units[place].text for place in batch]
-        for place, remembered in zip(batch, await engine.run("search", remember, texts), strict=True):
-            matches[place] = remembered
-    return matches
+    texts = list(dict.fromkeys(texts))
+    for begin in range(0, len(texts), TEXTS_ASKED):
+        batch = texts[begin : begin + TEXTS_ASKED]
+        found.update(zip(batch, await engine.run("search", remember, batch), strict=True))

@@ -80,7 +80,11 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
     check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
-    _check(body, settings)
+    if body.alternatives > (limit := limits.MAX_K - 1):
+        message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
+        raise invalid("alternatives", message, limit)
+    choices = Choices(target=[body.target], k=body.alternatives + 1)
+    check_texts("q", body.q, choices, settings.max_characters)
     (target,) = engine.languages.known([("target", body.target)])
     texts = await _texts(body, engine)
     answers = await _answers(texts, target, body, engine, settings)
@@ -131,15 +135,6 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
         return kind.model_validate({name: value for name, value in fields.items() if value not in (None, "")})
     except ValidationError as error:
         raise validation_error(error) from None
-
-
-def _check(body: TranslateRequest, settings: Settings) -> None:
-    limit = limits.MAX_K - 1
-    if body.alternatives > limit:
-        message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
-        raise invalid("alternatives", message, limit)
-    choices = Choices(target=[body.target], k=body.alternatives + 1)
-    check_texts("q", body.q, choices, settings.max_characters)
 
 
 async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:

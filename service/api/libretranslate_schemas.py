@@ -4,8 +4,10 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 from index.answers.request import Texts
+from index.formats.registry import DOCUMENT_EXTENSIONS
 
 # A list may hold blank texts, which are their own translation.
 Q_SCHEMA = WithJsonSchema(
@@ -17,10 +19,6 @@ Q_SCHEMA = WithJsonSchema(
         "description": "A text, or a list of texts.",
     }
 )
-
-
-def _refuse_booleans(value: object) -> object:
-    return str(value) if isinstance(value, bool) else value
 
 
 def _field(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field gives)
@@ -40,7 +38,7 @@ class TranslateRequest(BaseModel, frozen=True):
     )
     alternatives: Annotated[
         int,
-        BeforeValidator(_refuse_booleans),
+        BeforeValidator(lambda value: str(value) if isinstance(value, bool) else value),  # refused
         AfterValidator(partial(max, 0)),
         Field(description="Highest number of alternatives per text."),
     ] = 0
@@ -51,6 +49,20 @@ class DetectRequest(BaseModel, frozen=True):
     """The fields of `POST /detect`."""
 
     q: str = _field("The text.")
+    api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
+
+
+class FileRequest(BaseModel):
+    """The form of `POST /translate_file`."""
+
+    file: bytes = Field(description=f"The file; its name ends in {', '.join(DOCUMENT_EXTENSIONS)}.")
+    source: str = Field(default="auto", description="Language code of its texts, or `auto`.")
+    target: str = _field("Language code to translate into.")
+    fuzzy: Literal["true", "false"] | SkipJsonSchema[None] = Field(
+        default=None,
+        description="Whether to fill in translations of similar texts; if left out, only in formats that "
+        "can mark them.",
+    )
     api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
 
 

@@ -44,25 +44,18 @@ class Access:
 
     def _check(self, scope: Scope) -> None:
         path, headers = scope["path"], dict(scope["headers"])
-        if headers.get(b"sec-fetch-site") == b"cross-site" and not self._may_send(scope, headers):
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        allowed = scope["method"] in SAFE_METHODS or "*" in self.origins or origin in self.origins
+        if headers.get(b"sec-fetch-site") == b"cross-site" and not allowed:
             raise ProblemError(ProblemType.FOREIGN_PAGE)
         needs_key = is_admin(path) or (bool(self.keys) and not is_open(path))
         key = _key_of(headers) if needs_key else None
-        name = None if key is None else self._name_of(key, path)
+        # Admins' paths need an admin's key. Both are compared, whichever it is.
+        admin, user = (None, None) if key is None else (self.admins.name_of(key), self.keys.name_of(key))
+        name = admin or (None if is_admin(path) else user)
         scope["state"]["key"] = name
         if needs_key and name is None and (key is not None or path not in KEY_IN_BODY):
             raise _unauthorised()
-
-    def _may_send(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether a page of another site may send this."""
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        return scope["method"] in SAFE_METHODS or "*" in self.origins or origin in self.origins
-
-    def _name_of(self, key: str, path: str) -> str | None:
-        """The name of a key if it is valid for a path: admins' paths need an admin's key."""
-        admin = self.admins.name_of(key)
-        name = self.keys.name_of(key)
-        return admin or (None if is_admin(path) else name)
 
 
 def is_open(path: str) -> bool:

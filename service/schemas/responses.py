@@ -64,3 +64,7 @@ class TranslatedFile(BaseModel):
     empty: int = Field(description="Texts left empty.")
     kept: int = Field(description="Texts that already had a translation and were left alone.")
     fuzzyWritten: bool = Field(description="Whether the fuzzy translations were filled in.")
+    looksLike: str | None = Field(
+        description="Where hardly any text was known: the language that they clearly are in, if it is "
+        "another than was given or the format assumes; else null."
+    )

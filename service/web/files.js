@@ -48,6 +48,7 @@ async function translateFile(file, source, target, status, languageName, fuzzy =
   const { pathname } = new URL(answer.translatedFileUrl);
   status.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
     ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left untranslated. `);
+  if (answer.looksLike) status.append(`Its texts look ${languageName(answer.looksLike)}: choose that as their language, and send it again. `);
   if (answer.fuzzy && !answer.fuzzyWritten) {
     const again = () => translateFile(file, source, target, status, languageName, true);
     status.append("What is nearly known is left untranslated, too: this format cannot mark it for checking. ",

@@ -56,7 +56,6 @@ def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, fails: F
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["globtrotter", "--data", "."], "no recipe globtrotter"),
         (["globetrotter", "--data", ".", "--set", "spam=1"], "unknown key spam"),
         (["globetrotter", "--data", ".", "--set", "spam"], "write it as key=value"),
         (["globetrotter"], "give --data DIR"),

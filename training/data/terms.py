@@ -5,7 +5,6 @@ file, `sources.toml` beside this module is asked. A set that is used as a text h
 """
 
 import tomllib
-from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
@@ -68,7 +67,9 @@ def _terms(file: Path, kind: str, name: str) -> Terms:
         terms = Terms.model_validate(table) if table else Terms(title=name, licence="none stated")
     credited = file.parent / terms.credits_file
     if terms.credits_file and credited.is_file():
-        return terms.model_copy(update={"credits": (*terms.credits, *_names(credited))})
+        rows = [line.split("\t") for line in credited.read_text("utf-8").splitlines() if line]
+        names = {name.strip() for row in rows for name in row[-1].split(",")}
+        return terms.model_copy(update={"credits": (*terms.credits, *sorted(filter(None, names)))})
     return terms
 
 
@@ -79,9 +80,3 @@ def _parse(file: Path) -> Terms:
         raise DataError(f"{file} can't be read: {error}") from None
     except ValidationError as error:
         raise DataError(f"{file}: {first_error(error)}") from None
-
-
-def _names(file: Path) -> Iterable[str]:
-    rows = [line.split("\t") for line in file.read_text("utf-8").splitlines() if line]
-    names = {name.strip() for row in rows for name in row[-1].split(",")}
-    return sorted(name for name in names if name)

@@ -206,10 +206,6 @@ def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
     texts = f", texts {' '.join(recipe.data.texts)}" if recipe.data.texts else ""
-    sets = _listed(recipe.data.sets)
+    *first, last = recipe.data.sets
+    sets = f"{', '.join(first)} and {last}" if first else last
     return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -71,21 +71,24 @@ def import_encoder(
     weights = _weights(source)
     card = _card(source)
     languages = tuple(languages) or _languages(card.get("language"))
-    licence = licence or _licence(card)
+    stated = card.get("license")
+    stated = card.get("license_name", stated) if stated == "other" else stated
+    licence = licence or (str(stated) if stated else None)
     if not languages:
         raise UsageError(f"{source}: no model card says its languages: give --languages en,de,...")
     if not licence:
         raise UsageError(f"{source}: no model card says its licence: give --licence")
     model = _open(source)
-    stated = model.max_seq_length
-    limit = int(stated) if stated and stated < UNLIMITED_TOKENS else DEFAULT_MAX_TOKENS
+    longest = model.max_seq_length
+    limit = int(longest) if longest and longest < UNLIMITED_TOKENS else DEFAULT_MAX_TOKENS
     prompt = model.prompts.get(model.default_prompt_name or "", "")
+    named = name or source.resolve().name
     staging = staging_folder(out)
     dimension = _write_graph(model, staging / ENCODER, source)
     _write_tokenizer(model, staging / TOKENIZER, source)
     try:
         manifest = BundleManifest(
-            name=_plain_name(name or source.resolve().name),
+            name=re.sub(r"[^a-z0-9_-]+", "-", named.lower()).strip("-_")[:64] or "imported",
             version=VERSION,
             licence=licence,
             languages=languages,
@@ -100,7 +103,12 @@ def import_encoder(
     except ValidationError as error:
         raise UsageError(f"--{first_error(error)}") from None
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
-    _check(encoder)
+    together = encoder.encode(MASK_TEST_TEXTS)
+    alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
+    if not np.isfinite(together).all():
+        raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
+    if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
+        raise UsageError(f"a text's vector depends on how much it is padded (cosine {least:.3f})")
     manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
     (staging / CARD).write_text(_described(manifest, source.name), "utf-8")
     return publish_bundle(staging, out, manifest)
@@ -181,20 +189,6 @@ def _write_tokenizer(model: Any, path: Path, source: Path) -> None:  # noqa: ANN
     path.write_text(tokenizer.to_str(pretty=False), "utf-8")
 
 
-def _check(encoder: TextEncoder) -> None:
-    together = encoder.encode(MASK_TEST_TEXTS)
-    alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
-    if not np.isfinite(together).all():
-        raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
-    if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
-        raise UsageError(f"a text's vector depends on how much it is padded (cosine {least:.3f})")
-
-
-def _plain_name(name: str) -> str:
-    """Turn any name into a valid name of a bundle."""
-    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:64] or "imported"
-
-
 def _card(folder: Path) -> dict[str, Any]:
     """The metadata of the model card; empty if there is no card or it cannot be read."""
     from huggingface_hub import metadata_load
@@ -212,12 +206,6 @@ def _languages(stated: object) -> tuple[str, ...]:
     names = ["no" if entry is False else entry for entry in entries]
     codes = (standard_code(name) for name in names if isinstance(name, str))
     return tuple(dict.fromkeys(code for code in codes if re.match(LANGUAGE_CODE, code)))
-
-
-def _licence(card: dict[str, Any]) -> str | None:
-    licence = card.get("license")
-    licence = card.get("license_name", licence) if licence == "other" else licence
-    return str(licence) if licence else None
 
 
 def _described(manifest: BundleManifest, source: str) -> str:

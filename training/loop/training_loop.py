@@ -86,7 +86,10 @@ class Loop:
                     break
                 if mined := self.source.begin(epoch):
                     self.run.log({"epoch": epoch, "pseudopairs": mined})
-                self.stage = self._stage(epoch)
+                start, stop = stage(epoch, self.settings.epochs, self.run.recipe.mining)
+                start, stop = self.run.recipe.schedule.stage(epoch, start, stop)
+                # First step and number of steps of the learning rate schedule that the epoch belongs to.
+                self.stage = start * self.epoch_steps, (stop - start) * self.epoch_steps
                 self._epoch(epoch)
                 bar.advance()
         self.run.finish(self._result())
@@ -97,13 +100,6 @@ class Loop:
         pretraining = self.run.recipe.schedule.pretraining_epochs
         waited = counters.epoch - max(counters.best_epoch, pretraining)
         return 0 < settings.patience * settings.validate_every <= waited
-
-    def _stage(self, epoch: int) -> tuple[int, int]:
-        """First step and number of steps of the learning rate schedule that `epoch` belongs to."""
-        recipe = self.run.recipe
-        start, stop = stage(epoch, self.settings.epochs, recipe.mining)
-        start, stop = recipe.schedule.stage(epoch, start, stop)
-        return start * self.epoch_steps, (stop - start) * self.epoch_steps
 
     def _seconds(self) -> float:
         """Seconds of epochs, mining and validations so far; restarts the clock, so store what it returns."""

@@ -61,8 +61,11 @@ class Forward(Step):
         self._reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
         # The rows that losses read of the whole batch, where it comes in chunks.
         self.shared = ["text"]
-        self._embed_captions()
-        self._embed_pictures()
+        parts = [model.embed_layers(ids, mask) for ids, mask in batch.groups()]
+        text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
+        self.rows |= {"text": (text,), "inner": (inner,)}
+        if "views" in self._reads:
+            self.rows["views"] = tuple(map(model.embed_pictures, batch.pictures))
         for name in sorted(SUPPLIERS):
             if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
                 self._embed_auxiliary(name)
@@ -73,15 +76,6 @@ class Forward(Step):
                 self.shared += [name for name in (*objective.reads, *computed) if name in self.rows]
         self.shared = list(dict.fromkeys(self.shared))
         self.rows = {name: tuple(map(_float32, rows)) for name, rows in self.rows.items()}
-
-    def _embed_captions(self) -> None:
-        parts = [self.model.embed_layers(ids, mask) for ids, mask in self.batch.groups()]
-        text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
-        self.rows |= {"text": (text,), "inner": (inner,)}
-
-    def _embed_pictures(self) -> None:
-        if "views" in self._reads:
-            self.rows["views"] = tuple(map(self.model.embed_pictures, self.batch.pictures))
 
     def _embed_auxiliary(self, name: str) -> None:
         value = self.batch.auxiliary[name]

@@ -145,7 +145,9 @@ class Study:
             if self._file(trial).is_file():
                 continue
             try:
-                figures = self._measured(trial)
+                self._folder(trial.system, trial.seed).mkdir(parents=True, exist_ok=True)
+                trained = self._trained(trial.system, trial.seed)
+                figures = measure_run(trained, self.data, trial.claim.compared)
             except PassepartoutError as error:
                 failed.append(trial.name)
                 say(f"{trial.name}: failed: {error}")
@@ -190,10 +192,6 @@ class Study:
 
     def _file(self, trial: Trial) -> Path:
         return self._folder(trial.system, trial.seed) / "figures.json"
-
-    def _measured(self, trial: Trial) -> Figures:
-        self._folder(trial.system, trial.seed).mkdir(parents=True, exist_ok=True)
-        return measure_run(self._trained(trial.system, trial.seed), self.data, trial.claim.compared)
 
     def _recipe(self, system: str, seed: int) -> Recipe:
         described = self.paper.systems.get(system) or System(recipe=system)

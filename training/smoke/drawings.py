@@ -153,11 +153,6 @@ def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS_PER
     return list(sentences)
 
 
-def split_of(position: int) -> str:
-    """The split of the picture at `position`: of every ten, eight train, one dev, one test."""
-    return {8: "dev", 9: "test"}.get(position % 10, "train")
-
-
 def write_synthetic(
     folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0, sets: Sequence[str] = ()
 ) -> None:
@@ -220,7 +215,8 @@ def _pictogram(thing: Thing, disc: RGB | None, size: int, rng: Random) -> Image.
 
 def _write_set(folder: Path, scenes: Sequence[Scene], size: int, seed: int) -> None:
     names = [f"synthetic_{i:05d}.jpg" for i in range(len(scenes))]
-    _write_lines(folder / "splits.tsv", [f"{file}\t{split_of(i)}" for i, file in enumerate(names)])
+    splits = [*["train"] * 8, "dev", "test"]  # of every ten
+    _write_lines(folder / "splits.tsv", [f"{file}\t{splits[i % 10]}" for i, file in enumerate(names)])
     shown = list(zip(names, scenes, strict=True))
     drawn = ((file, draw(scene, size, Random(f"picture {seed} {file}"))) for file, scene in shown)
     _write_tar(folder / "images.tar", drawn, "JPEG", quality=90)

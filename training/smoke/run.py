@@ -1,6 +1,7 @@
 """`passepartout train NAME --smoke`: a recipe's whole path at tiny sizes on drawn pictures, in seconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from evaluation.suites.sets import read_lines
@@ -53,7 +54,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     write_synthetic(data, pictures=PICTURE_COUNT, size=PICTURE_SIZE, seed=recipe.seed, sets=sets)
     write_tiny_backbone(data / BACKBONE)
     if recipe.text.brings_tokenizer:
-        write_tiny_xlmr(data / TINY_ENCODER, _sentences(data))
+        files = sorted((data / "text").iterdir())
+        write_tiny_xlmr(data / TINY_ENCODER, chain.from_iterable(map(read_lines, files)))
     run = train(recipe, data, out / "run")
     bundle = export_run(run.folder, data, out / "bundle", name=None, version="smoke", licence="CC0-1.0")
     result = run.result()
@@ -61,8 +63,3 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
         f"{bundle.folder}: {bundle.name}, sum of recalls {result['sum_of_recalls']}, "
         f"validation R@1 {bundle.manifest.measures['validation_r1']:.1f}"
     )
-
-
-def _sentences(data: Path) -> Iterator[str]:
-    for file in sorted((data / "text").iterdir()):
-        yield from read_lines(file)

@@ -41,7 +41,8 @@ def learn_language(
     """
     from index.encoder.bundle import open_bundle
     from index.encoder.pictures import Pictures
-    from index.teaching.examples import lines_of, names_of, read_captions
+    from index.storage.files import read_text
+    from index.teaching.examples import names_of, read_captions
     from index.teaching.learn_language import check_language
     from index.teaching.learn_language import learn_language as learn
     from index.teaching.report import report, summary
@@ -49,7 +50,7 @@ def learn_language(
     opened = open_bundle(bundle)
     check_language(opened, code)
     pictures, known = Pictures.open(opened), "the bundle's"
-    lines = lines_of(captions)
+    lines = read_text(captions).splitlines()
     if folder is not None:
         from training.teaching.own_pictures import with_own_pictures
 

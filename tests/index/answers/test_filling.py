@@ -210,6 +210,23 @@ def test_text(translator: Translator, tmp_path: Path) -> None:
     assert text == f"\ufeff  Datei löschen\n\n{NEARLY}\n{UNKNOWN}"
 
 
+SENTENCES, TRANSLATIONS = "Press Enter to continue. Delete file", "Weiter mit der Eingabetaste. Datei löschen"
+
+
+def test_a_text_is_filled_sentence_by_sentence(translator: Translator, tmp_path: Path) -> None:
+    """Or not at all; lines and tags around a subtitle do not matter, and the least sure one decides."""
+    unknown = f"{EXACT}. {UNKNOWN}"
+    cues = [SENTENCES, f"<i>{EXACT}</i>", "Delete\nfile", SENTENCES.replace("r t", "r\nt"), unknown]
+    wanted = [TRANSLATIONS, "<i>Datei löschen</i>", "Datei löschen", TRANSLATIONS, unknown]
+    form = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{{}}\n\n" for n in range(len(cues)))
+    summary, text = filled(translator, tmp_path, "x.srt", form.format(*cues))
+    assert (summary.translated, summary.empty, text) == (4, 1, form.format(*wanted))
+    nearly = f"{NEARLY} {EXACT}"
+    summary, text = filled(translator, tmp_path, "y.po", f'msgid "{nearly}"\nmsgstr ""\n')
+    assert (summary.translated, summary.fuzzy) == (0, 1)
+    assert f'#, fuzzy\n#| msgid "{SENTENCES}"\nmsgid "{nearly}"\nmsgstr "{TRANSLATIONS}"' in text
+
+
 @pytest.mark.parametrize(
     ("name", "content", "error", "words"),
     [
@@ -246,6 +263,10 @@ def test_the_language_is_the_files_own_or_detected(translator: Translator, tmp_p
     (tmp_path / "x.xlf").write_text(XLIFF_1.replace("en-US", "ja"), "utf-8")
     with pytest.raises(UnknownLanguageError, match="'ja'"):
         translate_file(translator, tmp_path / "x.xlf", tmp_path / "y.xlf", "de")
+    (tmp_path / "x.po").write_text('msgid "Ein kleiner Hund läuft am Strand."\nmsgstr ""\n', "utf-8")
+    assert translate_file(translator, tmp_path / "x.po", tmp_path / "y.po", "de").looks_like == "de"
+    with pytest.raises(UsageError, match="its texts count as English: give their language by --from"):
+        translate_file(translator, tmp_path / "x.po", tmp_path / "y.po", "en")
     (tmp_path / "x.txt").write_text("A small dog runs on the beach.\n", "utf-8")
     for spelling in ("de", "DE", "de_AT"):
         assert translate_file(translator, tmp_path / "x.txt", tmp_path / "y.txt", spelling).empty == 1

@@ -172,6 +172,8 @@ REFUSED = [
     ({}, "nothing to change"),
     ({"delete": ["en:99", "fr:1"]}, "has no sentence en:99, fr:1: see `index export`"),
     ({"replace": [{"id": "99", "en": "A dog."}]}, "has no sentence en:99"),
+    ({"delete": ["5"]}, "has no sentence 5: there is en:5, de:5: an id is LANG:ID, in a table ID alone"),
+    ({"replace": [{"id": "en:5", "en": "A dog."}]}, "no sentence en:en:5: there is en:5: an id is"),
     ({"replace": [{"id": "1", "en": "A dog."}], "delete": ["en:1"]}, "en:1: cannot both be"),
     ({"replace": [{"id": "1", "text": " ", "language": "en"}]}, "line 1: empty: use `index delete`"),
     ({"replace": [{"id": "1", "en": "A."}, {"id": "1", "en": "B."}]}, "line 2: en:1 is given twice"),

@@ -40,11 +40,6 @@ def test_a_code_that_is_given_may_be_spelled_otherwise(tmp_path: Path) -> None:
         Corpus([Source(tmp_path / "x.txt", "ja")], KNOWN, "m")
 
 
-def test_a_catalogue_without_a_language_is_read_with_english(tmp_path: Path) -> None:
-    (tmp_path / "x.po").write_text('msgid "A dog"\nmsgstr "Ein Hund"\n')
-    assert languages(Source(tmp_path / "x.po", "de")) == [("A dog", "en"), ("Ein Hund", "de")]
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [("", "empty: give a"), ("en\n", "empty: give a"), ("ja\nA\n", "nothing in a language")],

@@ -17,10 +17,6 @@ def test_a_third_of_the_text_of_other_kinds_is_held_out(language: str) -> None:
     assert len(scenes(language)) == SAYINGS.start
 
 
-def test_a_language_without_them_has_none() -> None:
-    assert scenes("xx") == other_kinds("xx") == []
-
-
 def test_a_word_is_left_out_of_each_text() -> None:
     texts = ["a dog runs on the beach", "两只猫在沙发上", "stop", "x"]
     short = shortened(texts)

@@ -62,5 +62,5 @@ def test_columns_on_the_command_line(
     (tmp_path / "x.csv").write_text("\n".join(["English;German", *rows]) + "\n", "utf-16")
     given = ("--corpus", str(tmp_path / "x.csv"), "--columns", "source=English,target=German")
     assert build(bundle, tmp_path / "index", *given) == 0
-    assert f"de: {len(rows)} sentences, {len(rows)} aligned" in capsys.readouterr().out
+    assert f"de: {len(rows)} sentences, {len(rows)} aligned units" in capsys.readouterr().out
     assert build(bundle, tmp_path / "index", *given[:3], "source=Satz") == 2

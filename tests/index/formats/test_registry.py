@@ -52,12 +52,6 @@ def test_moses_pairs_are_aligned_by_line(tmp_path: Path) -> None:
     assert [sentence.language for sentence in german] == ["de"] * 3
 
 
-def test_plain_text_needs_a_language(tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text("A dog.\n")
-    with pytest.raises(CorpusError, match="--corpus LANG="):
-        list(read(Source(tmp_path / "x.txt")))
-
-
 def test_files_of_one_name_are_refused_where_groups_would_mix() -> None:
     one, two = Source(Path("a/m.tmx")), Source(Path("b/m.tmx"))
     with pytest.raises(UsageError, match="the same name: rename one"):

@@ -95,11 +95,15 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
 @pytest.mark.parametrize(
     ("code", "lines", "message"),
     [
-        ("pt", ["1f415\tcão", "dog\tcão", "1f415\tO cão"], "1 picture is not among the bundle's: dog"),
+        (
+            "pt",
+            ["1f415\tcão", "dog\tcão", "1f415\tO cão"],
+            "1 picture is not among the bundle's: dog (line 2)",
+        ),
         (
             "pt",
             [f"{n}.png\tcão" for n in range(12)],
-            "12 pictures are not among the bundle's: 0.png, 1.png, ",
+            ", 11.png (line 12)",
         ),
         ("pt", ["1f415\tcão", "1f408"], "line 2: 1 columns, give picture TAB text in the new language"),
         ("pt", ["1f415\tcão\thuman"], "line 1: 3 columns"),

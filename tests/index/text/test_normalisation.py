@@ -24,7 +24,6 @@ from index.text.normalisation import as_encoded, bare, clean, lowered, words
         ("👩\u200d👧", "👩\u200d👧"),
         ("lone \ud800 half", "lone half"),
         ("\x1c\x1d", ""),
-        ("", ""),
     ],
 )
 def test_clean(line: str, cleaned: str) -> None:

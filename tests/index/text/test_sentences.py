@@ -13,7 +13,6 @@ from index.text.sentences import MOST_SENTENCES, sentences
     ("language", "parts"),
     [
         ("en", ["A dog runs."]),
-        ("en", ["A dog runs on the beach"]),
         ("en", ["A dog runs.", "A cat sleeps!", "Does it?"]),
         ("en", ["Mr. Smith paid 3.50.", "He left."]),
         ("en", ['"Run!"', "he said.", "Then he left..."]),

@@ -58,6 +58,9 @@ def test_a_file_is_filled_and_fetched(service: TestClient, folder: Path) -> None
     assert fetched(service, send(service, fuzzy="true")) == FILLED.replace(
         b"The dogs sleeps.", b"Der Vertrag gilt."
     )
+    both = send(service, b"- The dog sleeps. The cat runs.\n")
+    assert fetched(service, both) == b"- Der Vertrag gilt. Bitte warten!\n"
+    assert both.json()["looksLike"] is None
     refused = send(service, fuzzy="True")
     assert (refused.status_code, refused.json()["error"]) == (400, "fuzzy is 'True': give true or false")
 

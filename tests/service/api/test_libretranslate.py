@@ -240,7 +240,6 @@ def test_health(client: TestClient) -> None:
     ("text", "answer"),
     [
         ("The dog sleeps. The cat runs.", "Der Vertrag gilt. Bitte warten!"),
-        ("The dog sleeps.", "Der Vertrag gilt."),
         (" The dog sleeps.\n\n\tThe cat runs. 🐈\n", " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"),
         ("- The dog sleeps.\n1. The cat runs. & A bird.", "- Der Vertrag gilt.\n1. Bitte warten! & Nein."),
         ("- A cow.", "- Muh."),

@@ -107,7 +107,7 @@ def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: byt
         ("a.xlsx", sharing(500, 100_000), "long texts that many cells repeat"),
         ("a.xlsx", sharing(1, 3_000_000), "more than 4194304 characters"),
         ("a.csv", b"one,topic\na,b\n", "a.csv: its first row must name columns for two languages"),
-        ("a.csv", b"en\xff,de\n", "a.csv"),
+        ("a.csv", b"en,de\nGo,L\xf6s\n", "line 2: not UTF-8: save the file as UTF-8 (in Excel: CSV UTF-8)"),
         ("a.csv", b"", "first row"),
     ],
 )

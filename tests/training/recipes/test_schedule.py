@@ -5,10 +5,6 @@ from training.recipes.schedule import ScheduleSettings
 NAMES = ("hinge", "caption_hinge", "cloze")
 
 
-def test_without_a_schedule_every_objective_is_active() -> None:
-    assert ScheduleSettings().inactive(NAMES, 3) == set()
-
-
 @pytest.mark.parametrize(("kept", "after"), [(True, set()), (False, {"cloze"})])
 def test_what_comes_first_is_alone_for_so_many_epochs(kept: bool, after: set[str]) -> None:
     schedule = ScheduleSettings(pretraining=("cloze",), pretraining_epochs=2, keep_after_pretraining=kept)
