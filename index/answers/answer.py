@@ -189,15 +189,7 @@ EXAMPLE_ANSWER: JsonDict = Answer(
     differs=NO_DIFFERENCES,
     metadata={"file": "de.txt"},
 ).model_dump(mode="json")
-EXAMPLE_WORD: JsonDict = Answer(
-    text="Hund",
-    score=0.64,
-    confidence=0.9,
-    id="de:word:hund",
-    match="translation",
-    in_vocabulary=True,
-    examples=("Ein Hund rennt am Strand.",),
-).model_dump(mode="json")
+EXAMPLE_WORD: JsonDict = EXAMPLE_ANSWER | {"text": "Hund", "id": "de:word:hund", "in_vocabulary": True}
 
 
 def _example(result: JsonDict) -> JsonDict:

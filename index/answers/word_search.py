@@ -1,5 +1,7 @@
 """WordSearch: words -> their translations among the words of an index, or those that were taught."""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,12 +13,15 @@ from index.answers.evidence import word_candidates
 from index.answers.guard import limit_at
 from index.answers.pictured_words import pictured_candidates
 from index.answers.sentence_index import SentenceIndex
-from index.answers.word_forms import written
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence
 from index.encoder.pictures import Pictograms
 from index.text.contrasts.compare import contrasts
+
+SENTENCES_READ = 1 << 15  # the first of a language
+FORMS_COUNTED = 50  # sentences whose spelling counts
+EXAMPLES_PER_WORD = 2  # sentences
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class WordSearch:
         for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
             word = index.text(row)
             known = int(self.words[target].rows_of([word])[0])
-            form, examples = written(self.sentences.get(target), word, known)
+            form, examples = _written(self.sentences.get(target), word, known)
             answers[question].append(
                 Answer(
                     text=form,
@@ -76,3 +81,23 @@ class WordSearch:
                 )
             )
         return list(map(tuple, answers))
+
+
+def _written(sentences: SentenceIndex | None, word: str, row: int) -> tuple[str, tuple[str, ...]]:
+    """The most frequent spelling of a word, by its row, inside sentences; up to EXAMPLES_PER_WORD of these.
+
+    The first word of a sentence does not count: it is capitalised anyway. Without sentences, the word.
+    """
+    if sentences is None:
+        return word, ()
+    features = sentences.features
+    read = features.words[: features.offsets[min(SENTENCES_READ, len(features))]]
+    places = np.flatnonzero(read == row)
+    rows = np.unique(np.searchsorted(features.offsets, places, "right") - 1)[:FORMS_COUNTED]
+    texts = [sentences.text(found) for found in rows.tolist()]
+    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    forms = Counter(
+        match.group() for text in texts for match in pattern.finditer(text) if text[: match.start()].strip()
+    )
+    form = forms.most_common(1)[0][0] if forms else word
+    return form, tuple(texts[:EXAMPLES_PER_WORD])

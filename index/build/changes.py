@@ -138,9 +138,5 @@ def _check_ids(
     changed = {*deleted, *replaced}
     existing = {sentence_id for language in previous.values() for sentence_id in language.holds(changed)}
     if missing := sorted(changed - existing):
-        alike = {f"{code}:{name}" for code in previous for name in missing}
-        alike |= {name.partition(":")[2] for name in missing}
-        meant = [sentence_id for language in previous.values() for sentence_id in language.holds(alike)]
-        there = f"there is {listed(meant)}: an id is LANG:ID, in a table ID alone"
-        hint = there if meant else "see `index export` for the ids"
+        hint = "an id is LANG:ID, in a table ID alone: see `index export`"
         raise UsageError(f"{index} has no sentence {listed(missing)}: {hint}")

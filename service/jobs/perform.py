@@ -32,7 +32,7 @@ from index.storage.versions import current, manifest_of, version_before, version
 from index.teaching.learn_language import teach_index
 from index.teaching.report import Learned
 from service import limits
-from service.jobs.record import Record
+from service.jobs.queue import Record
 from service.jobs.spool import NO_SPACE, open_spool
 from service.observability.logs import log_exception
 from service.schemas.jobs import (

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import ValidationError
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry as RedisRetry
@@ -23,7 +24,6 @@ from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
 from service import limits
-from service.jobs.record import Record
 from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Spec, State
 
 log = logging.getLogger("passepartout.jobs")
@@ -72,6 +72,39 @@ class CorpusJob(QueuedJob):
         except (DeserializationError, LookupError) as error:
             raise ValueError from error
         return Spec.model_validate_json(document if isinstance(document, str) else "")
+
+
+class Record:
+    """The latest event of one job, and values for a worker that begins it again: a hash in Redis.
+
+    Every method raises RedisError.
+    """
+
+    def __init__(self, redis: Redis, job: str) -> None:
+        self._redis, self.key = redis, f"passepartout:job:{job}"
+
+    def tell(self, event: Event) -> None:
+        """Replace the latest event."""
+        self.save("event", event.model_dump_json())
+
+    def last(self) -> Event | None:
+        """The latest event; None if there is none, or none that can be read."""
+        try:
+            return Event.model_validate_json(self.saved("event") or "")
+        except ValidationError:
+            return None
+
+    def save(self, name: str, value: str) -> None:
+        """Save a value, for as long as jobs are kept."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.hset(self.key, name, value)
+        pipe.expire(self.key, limits.JOB_KEPT_SECONDS)
+        pipe.execute()
+
+    def saved(self, name: str) -> str | None:
+        """A value saved under `name`; None if there is none."""
+        value = self._redis.hget(self.key, name)
+        return value.decode(errors="replace") if isinstance(value, bytes) else None
 
 
 class JobQueue:

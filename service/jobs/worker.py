@@ -22,7 +22,7 @@ from rq.serializers import JSONSerializer
 
 from index.errors import PassepartoutError, UsageError
 from service import limits
-from service.jobs.queue import QUEUE_NAME, CorpusJob, connect
+from service.jobs.queue import QUEUE_NAME, CorpusJob, Record, connect
 from service.observability.logs import logging_config
 from service.settings import Settings, load_settings
 
@@ -40,7 +40,6 @@ class LocalJob(CorpusJob):
 
     def perform(self) -> None:
         from service.jobs.perform import perform
-        from service.jobs.record import Record
 
         perform(self.spec, Record(self.connection, self.id), self.settings)
 

@@ -7,11 +7,11 @@ import torch
 
 from index.encoder.picture_space import PictureSpace, Seen
 from index.encoder.vectors import Vectors, unit
-from index.errors import UsageError
-from training.data.whitening import fit_whitening
+from index.errors import TrainingError, UsageError
 from training.encoders.stored import Start
 from training.encoders.vision import Backbone, VisionSettings
 
+SAMPLE_ROWS = 20_000  # enough for the covariance of a few thousand dimensions
 SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
 
 
@@ -39,6 +39,29 @@ def fit_picture_space(
     rows = features.reshape(-1, features.shape[-1])
     mean, projection = fit_whitening(rows, dimension, vision.whitening, seed)
     return PictureSpace(_seen(vision), mean, projection, probe(backbone, vision.image_size))
+
+
+def fit_whitening(features: Vectors, dimension: int, power: float, seed: int) -> tuple[Vectors, Vectors]:
+    """PCA of (N, F) features to `dimension` components, each divided by its standard deviation ** `power`.
+
+    Returns `mean` and `projection` of x -> unit((x - mean) @ projection).
+
+    power 1 whitens, 0 is plain PCA; values between keep part of the weight of strong components over weak,
+    noisier ones.
+    """
+    n, width = features.shape
+    if dimension >= min(n, width):
+        raise TrainingError(
+            f"head.dimension {dimension} needs more pictures and features than that; here {n} and {width}"
+        )
+    if n > SAMPLE_ROWS:
+        features = features[np.random.default_rng(seed).choice(n, SAMPLE_ROWS, replace=False)]
+    mean = features.mean(axis=0)
+    centred = features.astype(np.float64) - mean
+    variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+    strongest = np.argsort(variances)[::-1][:dimension]
+    deviation = np.sqrt(np.maximum(variances[strongest], 1e-12))
+    return mean, (axes[:, strongest] / deviation**power).astype(np.float32)
 
 
 def take_over(

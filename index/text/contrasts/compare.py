@@ -161,12 +161,12 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     It does ("you eat meat", "you may eat meat") unless it may be a request or an order ("wait here", "you
     must wait here"), or both ask where, when or how ("where do I pay?", "where can I pay?").
     """
-    asks, stated = QUESTION in plain.get(MOOD, ()), plain.get(MOOD, {}).get(STATEMENT)
-    orders = "order" in plain.get("act", ())
-    open_question = ASKED in plain and ASKED in modal and MUST not in modal[DUTY]
-    if open_question or (not asks and (orders or _may_request(modal, plain))):
+    mood, orders = plain.get(MOOD, {}), "order" in plain.get("act", ())
+    if ASKED in plain and ASKED in modal and MUST not in modal[DUTY]:
         return False
-    return asks or bool(stated) or not STATING.isdisjoint(plain)
+    if QUESTION not in mood and (orders or _may_request(modal, plain)):
+        return False
+    return QUESTION in mood or bool(mood.get(STATEMENT)) or not STATING.isdisjoint(plain)
 
 
 def _may_request(asked: Said, answered: Said) -> bool:

@@ -31,8 +31,7 @@ from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, cle
 
 NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
-MUST, MAY, WANT = "must", "may", "want"
-HYPOTHETICAL, COULD = "hypothetical", "could"
+MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
 BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"

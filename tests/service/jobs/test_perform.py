@@ -15,8 +15,7 @@ from index.errors import OutdatedError
 from index.storage.versions import current, locked, manifest_of, versions
 from service import limits
 from service.jobs.perform import perform
-from service.jobs.queue import INTERRUPTED_REASON, JobQueue
-from service.jobs.record import Record
+from service.jobs.queue import INTERRUPTED_REASON, JobQueue, Record
 from service.jobs.spool import open_spool
 from service.schemas.jobs import Event, Spec, UploadOptions
 from service.settings import Settings

@@ -19,8 +19,8 @@ from tests.training.tiny import SIZE
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive
 from training.data.settings import PHOTO_SET
-from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
+from training.encoders.picture_space import fit_whitening
 from training.encoders.vision import Backbone
 from training.smoke.drawings import concepts, write_synthetic
 from training.smoke.tiny_models import write_tiny_backbone

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors
+from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
-from training.papers.shared.recurrent import last_states
 
 
 class UniversalSettings(EncoderSettings):

@@ -6,7 +6,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from training.encoders.base import EncoderSettings, SentenceEncoder
-from training.papers.shared.recurrent import last_states
+from training.papers.shared.heads import last_states
 
 
 class GRUSettings(EncoderSettings):

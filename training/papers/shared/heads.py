@@ -1,8 +1,8 @@
-"""Heads that are learned: the papers' branches end in them."""
+"""What the papers' branches end in: heads that are learned, the last state of a recurrent encoder."""
 
 from collections import OrderedDict
 
-from torch import nn
+from torch import Tensor, nn
 
 from training.encoders.heads import HEADS, UnitNorm
 
@@ -18,6 +18,13 @@ def mlp(width: int, dimension: int) -> nn.Module:
         nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
     )
     return nn.Sequential(OrderedDict(layers=layers, norm=UnitNorm()))
+
+
+def last_states(states: Tensor, mask: Tensor) -> Tensor:
+    """The state at each row's last token: (N, T, W) and a mask (N, T), ones first -> (N, W)."""
+    last = (mask.sum(dim=1) - 1).clamp(min=0)
+    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+    return out
 
 
 HEADS |= {"linear": linear, "mlp": mlp}

@@ -17,8 +17,8 @@ from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
+from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
-from training.papers.shared.recurrent import last_states
 from training.papers.shared.suppliers import language_places
 from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
 

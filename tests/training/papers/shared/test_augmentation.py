@@ -2,7 +2,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from training.papers.shared.augmentation import Augmentation
+from training.papers.shared.augmented_pictures import Augmentation
 
 SIDE = 24
 AUGMENT = Augmentation(SIDE)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
 from index.errors import TrainingError
-from training.data.whitening import fit_whitening
+from training.encoders.picture_space import fit_whitening
 
 
 def features(n: int = 400, width: int = 12, seed: int = 0) -> NDArray[np.float32]:
