@@ -122,8 +122,7 @@ def _modal_as(text: str, other: str, language: str) -> str:
     """
     if DUTY in said(text, language):
         return text
-    phrases = chain.from_iterable(said(other, language).get(DUTY, {}).values())
-    modals = " ".join(phrases).split()
+    modals = " ".join(chain.from_iterable(said(other, language).get(DUTY, {}).values())).split()
 
     def spelled(found: re.Match[str]) -> str:
         word = found[0].lower()
