@@ -31,6 +31,14 @@ def listed(names: collections.abc.Collection[str], most: int = NAMES_LISTED) -> 
     return ", ".join(list(names)[:most]) + more
 
 
+def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of a JSON document; ValueError for a key that is given twice."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a key is repeated")
+    return values
+
+
 class PassepartoutError(Exception):
     """Root of the tree; `exit_code` is what a command exits with."""
 

@@ -7,7 +7,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from index.errors import CorpusError
+from index.errors import CorpusError, unrepeated
 from index.text.normalisation import clean
 
 LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sentences, which each repeat it
@@ -148,14 +148,6 @@ def _finite(number: str) -> float:
     if isinf(value):
         raise ValueError(f"{number[:20]} is too large")
     return value
-
-
-def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a JSON document; ValueError for a key that is given twice."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a key is repeated")
-    return values
 
 
 def _depth(document: object) -> int:

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from index.errors import DamagedError, FormatError
-from index.formats.sentence import unrepeated
+from index.errors import DamagedError, FormatError, unrepeated
 from index.frozen import Frozen, first_error
 
 VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")  # the day it was made, and a number
