@@ -24,7 +24,7 @@ from index.confidence import MIN_CONFIDENCE
 from index.text.contrasts.contrast import Contrast
 from index.text.contrasts.lexicon import known_languages
 from index.text.normalisation import CharacterTable
-from index.text.placeables import Placeable, placeables, skeleton
+from index.text.placeables import KINDS, marks, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
@@ -73,7 +73,6 @@ class Comparison:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._placeables = placeables(text)
         self._skeleton = skeleton(text)
         self._folded = _fold(self._skeleton)
 
@@ -90,19 +89,15 @@ class Comparison:
         similarity = Levenshtein.normalized_similarity(*pair, score_cutoff=MIN_SIMILARITY)
         if similarity < MIN_SIMILARITY:
             return None
-        penalties = tuple(
-            penalty
-            for penalty in self._penalties(other, other_skeleton)
-            if not (same_numbers and penalty == "numbers")
-        )
+        penalties = tuple(self._penalties(other, other_skeleton, same_numbers))
         similarity = min(similarity - sum(MATCH_PENALTIES[name] for name in penalties), MAX_INEXACT)
         return Likeness(similarity, penalties) if similarity >= MIN_SIMILARITY else None
 
-    def _penalties(self, other: str, other_skeleton: str) -> Iterator[Penalty]:
-        if self._placeables or other_skeleton is not other:
-            other_placeables = placeables(other)
-            for kind in ("tags", "placeholders", "numbers"):
-                if _of_kind(self._placeables, kind) != _of_kind(other_placeables, kind):
+    def _penalties(self, other: str, other_skeleton: str, same_numbers: bool) -> Iterator[Penalty]:
+        if self._skeleton is not self.text or other_skeleton is not other:
+            for kind in KINDS:
+                same = same_numbers and kind == "numbers"
+                if not same and marks(self.text, kind) != marks(other, kind):
                     yield kind
         pair = _without_punctuation(self._skeleton), _without_punctuation(other_skeleton)
         if Levenshtein.distance(*pair) > Levenshtein.distance(*(words.casefold() for words in pair)):
@@ -141,7 +136,7 @@ class Memory:
         With the strength of each if nothing in it says otherwise.
         """
         comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
-        figures, numbers = _figures(asked.texts[question]), asked.numbers_of(question)
+        figures, numbers = len(marks(asked.texts[question], "numbers")), asked.numbers_of(question)
         for place in places:
             row, chance = int(table["row"][place]), float(table["chance"][place])
             contradicts, text = bool(table["contradicts"][place]), self.sentences.text(row)
@@ -152,7 +147,7 @@ class Memory:
                 strength = chance
                 if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
                     # Other figures are put into the answer, other words for numbers are not.
-                    in_figures = "numbers" in likeness.penalties and figures == _figures(text)
+                    in_figures = "numbers" in likeness.penalties and figures == len(marks(text, "numbers"))
                     in_words = contradicts and not in_figures
                     strength = chance if in_words and not alike_alone else likeness.similarity
                 unopposed = strength if contradicts else _unopposed(strength, asked.language)
@@ -185,27 +180,13 @@ def _unopposed(strength: float, language: str) -> float:
     return odds / (1 + odds)
 
 
-def _figures(text: str) -> int:
-    """How many numbers of a text are in figures."""
-    return len(_of_kind(placeables(text), "numbers"))
-
-
 def _but_one(numbers: Counter[int]) -> Counter[int]:
     """Numbers but one, which in words is an article."""
     return Counter({number: count for number, count in numbers.items() if number != 1})
 
 
-def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:
-    return [placeable.text for placeable in parts if placeable.kind == kind]
-
-
-def _is_punctuation(character: str) -> bool:
-    """Whether a character is punctuation or a symbol."""
-    return unicodedata.category(character)[0] in "PS"
-
-
-_WORDS = CharacterTable(lambda character: None if _is_punctuation(character) else character)
-_PUNCTUATION = CharacterTable(lambda character: character if _is_punctuation(character) else None)
+_PUNCTUATION = CharacterTable(lambda sign: sign if unicodedata.category(sign)[0] in "PS" else None)
+_WORDS = CharacterTable(lambda character: None if _PUNCTUATION[ord(character)] else character)
 
 
 def _without_punctuation(text: str) -> str:

@@ -24,16 +24,10 @@ def _one_or_more(description: str) -> WithJsonSchema:
     )
 
 
-Texts = Annotated[
-    list[StrictStr],
-    Field(min_length=1, fail_fast=True),
-    BeforeValidator(_as_list),
-    _one_or_more("A text, or a list of texts."),
-]
+Strings = Annotated[list[StrictStr], Field(min_length=1, fail_fast=True), BeforeValidator(_as_list)]
+Texts = Annotated[Strings, _one_or_more("A text, or a list of texts.")]
 Targets = Annotated[
-    list[StrictStr],
-    Field(min_length=1, fail_fast=True),
-    BeforeValidator(_as_list),
+    Strings,
     _one_or_more(
         "Language code to translate into, or a list of them; the `source` of sentences itself finds "
         "what means the same."

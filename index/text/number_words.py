@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from index.text.normalisation import words
-from index.text.placeables import numbers
+from index.text.placeables import marks
 
 SPELLED = (*range(2, 100), *range(100, 1001, 100))
 FIGURES = re.compile(r"(?<![\w.,:/-])[0-9]{1,4}(?!\w|[.,:/][0-9])")
@@ -28,7 +28,7 @@ Number = int | str  # the value; of one such as 12:30 its parts, since others wr
 
 def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[Number]:
     """Count the numbers of a text, given with its lower-cased words in order."""
-    counts: Counter[Number] = Counter(_value(number, language) for number in numbers(text))
+    counts: Counter[Number] = Counter(_value(number, language) for number in marks(text, "numbers"))
     values, lengths = _spelled_out(language)
     start = 0
     while start < len(text_words):

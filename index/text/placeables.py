@@ -3,15 +3,17 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 
 Kind = Literal["tags", "placeholders", "numbers"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
-# HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}; digits with what groups them.
+# HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}; [X0X], by which Weblate hides
+# one; digits with what groups them.
 _TAG = r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->"
 _PLACEHOLDER = (
     r"(?<![\d%])%(?:\(\w{1,80}\)|\d{1,2}\$)?[-+#0]?\d{0,3}(?:\.\d{1,3})?(?:hh?|ll?|z)?[diuoxXeEfgGcsr@](?!\w)"
-    r"|\{\{[^{}]{1,80}\}\}|[$%#]?\{[\w.:!-]{0,80}\}"
+    r"|\{\{[^{}]{1,80}\}\}|[$%#]?\{[\w.:!-]{0,80}\}|\[X\d{1,9}X\]"
 )
 _NUMBER = r"\d+(?:[.,:/'’\u00a0\u202f]\d+)*"
 _PLACEABLE = re.compile(
@@ -32,24 +34,30 @@ class Placeable(NamedTuple):
     end: int
 
 
-def placeables(text: str) -> list[Placeable]:
-    """The placeables of a text, in order."""
+def placeables(text: str, *kinds: Kind) -> list[Placeable]:
+    """The placeables of a text, or those of some kinds, in order."""
     if _SIGNS.search(text) is None:  # nearly always
         return []
     return [
         Placeable(cast("Kind", match.lastgroup), match.group(), *match.span())
         for match in _PLACEABLE.finditer(text)
+        if not kinds or match.lastgroup in kinds
     ]
 
 
-def numbers(text: str) -> list[str]:
-    """The numbers of a text that are written in digits, sorted as strings."""
-    return sorted(placeable.text for placeable in placeables(text) if placeable.kind == "numbers")
+def marks(text: str, *kinds: Kind) -> list[str]:
+    """What `placeables` finds, as it is written."""
+    return [placeable.text for placeable in placeables(text, *kinds)]
+
+
+def codes(text: str) -> Counter[str]:
+    """How often a text has each tag and placeholder."""
+    return Counter(marks(text, "tags", "placeholders"))
 
 
 def without_tags(text: str) -> str:
     """The text without its tags and placeholders, as it is encoded."""
-    kept = [placeable for placeable in placeables(text) if placeable.kind != "numbers"]
+    kept = placeables(text, "tags", "placeholders")
     if not kept:
         return text
     bare = " ".join(_replaced(text, kept, lambda part: "" if part.kind == "tags" else " ").split())
@@ -63,32 +71,30 @@ def skeleton(text: str) -> str:
 
 
 def put_back(question: str, original: str, answer: str) -> str:
-    """Put the placeholders and numbers of the `question` into the answer, which translates `original`.
+    """Put the placeables of the `question` into the answer, which translates `original`.
 
-    Each one that differs must occur in the answer exactly as often as in the original, and numbers must have
-    the same signs between their digits: 500 becomes 250, not 1,500, which is 1.5 elsewhere. Otherwise the
-    answer is returned unchanged.
+    Each one that differs must occur in the answer exactly as often as in the original, tags must have the
+    same names (else they are left out), and numbers the same signs between their digits: 500 becomes 250, not
+    1,500, which is 1.5 elsewhere. Otherwise the answer is returned unchanged.
     """
-    in_question, in_original = _plain(question), _plain(original)
-    if list(map(_form, in_question)) != list(map(_form, in_original)):
+    alike = list(map(_form, placeables(question))) == list(map(_form, placeables(original)))
+    kinds: tuple[Kind, ...] = () if alike else ("placeholders", "numbers")
+    asked, known, given = (placeables(text, *kinds) for text in (question, original, answer))
+    swaps = {(old.text, new.text) for old, new in zip(known, asked, strict=False)}
+    changed = {old: new for old, new in swaps if old != new}
+    counts, given_counts = (Counter(part.text for part in parts) for parts in (known, given))
+    if (
+        list(map(_form, asked)) != list(map(_form, known))
+        or len(dict(swaps)) < len(swaps)  # one number of the original corresponds to two of the question
+        or any(given_counts[old] != counts[old] for old in changed)
+    ):
         return answer
-    swaps = {old.text: new.text for old, new in zip(in_original, in_question, strict=True)}
-    if any(swaps[old.text] != new.text for old, new in zip(in_original, in_question, strict=True)):
-        return answer  # one number of the original corresponds to two of the question
-    in_answer = _plain(answer)
-    counts, answer_counts = Counter(p.text for p in in_original), Counter(p.text for p in in_answer)
-    changed = {old: new for old, new in swaps.items() if old != new}
-    if any(answer_counts[old] != counts[old] for old in changed):
-        return answer
-    return _replaced(answer, in_answer, lambda part: changed.get(part.text, part.text))
+    return _replaced(answer, given, lambda part: changed.get(part.text, part.text))
 
 
 def _form(part: Placeable) -> tuple[Kind, list[str]]:
-    return part.kind, re.findall(r"\D", part.text) if part.kind == "numbers" else []
-
-
-def _plain(text: str) -> list[Placeable]:
-    return [placeable for placeable in placeables(text) if placeable.kind != "tags"]
+    signs = {"tags": r"^</?[\w.:-]+|^<!|/>$", "placeholders": "^$", "numbers": r"\D"}
+    return part.kind, re.findall(signs[part.kind], part.text)
 
 
 def _replaced(text: str, replaced: list[Placeable], by: Callable[[Placeable], str]) -> str:

@@ -6,10 +6,12 @@ Put together, the segments are the text again, character by character; a transla
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from index.text.normalisation import clean
+from index.text.placeables import codes, marks, put_back
 from index.text.sentences import sentence_parts
 
 # Tags at which a sentence ends. Others may stand inside of one, as in "a <b>black</b> dog".
@@ -62,16 +64,28 @@ def sentence_of(segment: Segment, *, markup: bool = False) -> str:
     return clean(without_markup(segment.text) if markup else segment.text)
 
 
-def filled(parts: Sequence[Segment], translated: Callable[[Segment], str], *, markup: bool = False) -> str:
-    """The text with what `translated` gives for each sentence in its place.
+def filled(parts: Sequence[Segment], translated: Callable[[Segment], str]) -> str:
+    """The text with what `translated` gives for each sentence in its place."""
+    return "".join(part.text if part.between else translated(part) for part in parts)
 
-    A tag that opens or closes inside of a sentence, and not in it alone, moves to its start or end.
+
+def as_translation(sentence: Segment, text: str, original: str, *, markup: bool) -> str | None:
+    """`text`, which translates `original`, in place of a sentence; None for a similar one with other
+    placeholders or tags.
+
+    With `markup`, it may have tags that become those of the sentence. Without any, a tag that opens or closes
+    inside of the sentence, and not in it alone, moves to its start or end.
     """
-    texts = []
-    for part in parts:
-        opening, closing = _unpaired(part.text) if markup and not part.between else ("", "")
-        texts.append(part.text if part.between else opening + translated(part) + closing)
-    return "".join(texts)
+    asked = sentence_of(sentence, markup=markup)
+    tags = [tag[0] for tag in MARKUP.finditer(sentence.text)] if markup else []
+    if original == asked or codes(text) == codes(asked):
+        opening, closing = _unpaired(sentence.text)
+        return f"{opening}{html.escape(text, quote=False)}{closing}" if markup else text
+    text = put_back("".join(tags), "".join(marks(original, "tags")), text)
+    if codes(text) != codes(asked) + Counter(tags):
+        return None
+    parts = re.split(f"({'|'.join(map(re.escape, tags))})", text)
+    return "".join(part if part in tags else html.escape(part, quote=False) for part in parts)
 
 
 def _blocks(text: str) -> Iterator[Segment]:
@@ -124,6 +138,7 @@ def _without_edges(part: str, blank: str) -> Iterator[Segment]:
     """A sentence, without space, pictures and tags before and after it; what has no letters is none."""
     edges = EDGES.match(blank)
     start, end = edges.span(2) if edges and any(map(str.isalpha, blank)) else (len(part), len(part))
+    end = max([end, *(entity.end() for entity in _ENTITY.finditer(part) if entity.start() < end)])
     yield Segment(part[:start], between=True)
     yield Segment(part[start:end])
     yield Segment(part[end:], between=True)

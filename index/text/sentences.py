@@ -37,17 +37,13 @@ def sentence_parts(text: str, language: str) -> list[str]:
     parts: list[list[str]] = []
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
         punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
-        if parts and (punctuation or _goes_on(parts[-1][-1], language)):
+        before = parts[-1][-1] if parts else ""  # whose full stop may belong to its last word
+        ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(before)
+        if parts and (punctuation or ordinal or _ABBREVIATION.search(before)):
             parts[-1].append(segment)
         else:
             parts.append([segment])
     return ["".join(part) for part in parts]
-
-
-def _goes_on(segment: str, language: str) -> bool:
-    """Whether the full stop at the end of a segment belongs to its last word."""
-    ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(segment)
-    return bool(ordinal or _ABBREVIATION.search(segment))
 
 
 def may_be_several(text: str) -> bool:

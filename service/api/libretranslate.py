@@ -2,10 +2,9 @@
 
 `GET /languages` is the native route, which also has LibreTranslate's fields. Because answers are retrieved,
 three things differ: `translatedText` is "" if nothing is likely enough (the setting min_confidence), a text
-may be refused because its language is not recognised, and markup inside of a sentence is not kept.
+may be refused because its language is not recognised, and markup in a sentence is the corpus's or none.
 """
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from index.answers.answer import Answers, likely
-from index.answers.request import Choices, Query
+from index.answers.request import Choices, Kind, Query
 from index.answers.respond import check_answers, clean_texts, field_names
 from index.languages import has_spaces
 from index.text.identification import clear_language, has_letters
 from index.text.normalisation import clean
-from index.text.segments import MARKUP, Segment, filled, segments, sentence_of, without_markup
+from index.text.segments import MARKUP, Segment, as_translation, filled, segments, sentence_of, without_markup
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
@@ -74,8 +73,9 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     """Find the sentence of the index that is most likely the translation of each `q`.
 
     The translation is "" if none is likely enough. A text of several sentences is translated one by one; line
-    breaks, space, emoji and tags around sentences stay where they are, tags inside of one do not. A single
-    word that is no sentence of the index is looked up among its words.
+    breaks, space, emoji and tags around sentences stay where they are, tags inside of one do not, unless the
+    corpus has the same. What has other placeholders or tags than the text is no answer, unless it is exact. A
+    single word that is no sentence of the index is looked up among its words.
     """
     fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
     check_body_key(request, fields.get("api_key"))
@@ -162,26 +162,24 @@ async def _answers(
     needed = [text for text in texts if text.needs(target)]
     for source in sorted({text.source for text in needed}):
         engine.languages.check_reachable("q", source, [target])
-    queries = [Query("sentence", text.cleaned, text.source, target, body.alternatives + 1) for text in needed]
-    rows = iter(await engine.answers(queries))
-    found = [likely(next(rows), settings.min_confidence) if text.needs(target) else None for text in texts]
-    words = [  # of which the corpus has no translation
-        number
-        for number, row in enumerate(found)
-        if row is not None
-        and texts[number].cleaned.isalpha()
-        and not (row and row[0].match in ("exact", "memory"))
+
+    async def ask(kind: Kind, asked: Sequence[Text]) -> dict[Text, Answers]:
+        queries = [Query(kind, text.cleaned, text.source, target, body.alternatives + 1) for text in asked]
+        rows = await engine.answers(queries) if queries else []
+        return {text: likely(row, settings.min_confidence) for text, row in zip(asked, rows, strict=True)}
+
+    found = await ask("sentence", needed)
+    words = [  # of which the corpus has no translation, and that are none of its sentences
+        text
+        for text, row in found.items()
+        if text.cleaned.isalpha()
+        and not (row and (row[0].match in ("exact", "memory") or row[0].gloss == text.cleaned))
     ]
-    queries = [
-        Query("word", texts[number].cleaned, texts[number].source, target, body.alternatives + 1)
-        for number in words
-    ]
-    for number, row in zip(words, await engine.answers(queries) if queries else [], strict=True):
-        known = likely(row, settings.min_confidence)
+    for text, known in (await ask("word", words)).items():
         # A word that nobody has read is spelled like another; a sentence may have no spaces.
-        if known and (known[0].in_vocabulary or not has_spaces(texts[number].source)):
-            found[number] = known
-    return found
+        if known and (known[0].in_vocabulary or not has_spaces(text.source)):
+            found[text] = known
+    return [found.get(text) for text in texts]
 
 
 async def _put_together(
@@ -211,14 +209,17 @@ async def _put_together(
     found = iter(await engine.answers(queries) if queries else [])
     whole: list[str | None] = []
     for row, own, matches in zip(parts, asked, answers, strict=True):
-        rows = [likely(next(found), settings.min_confidence) for _ in own] or [matches or ()]
-        if not all(rows):
-            whole.append(None)
-            continue
         shown = row if own else _as_one(row)
+        sentences = [part for part in shown if not part.between]
+        known = [likely(next(found), settings.min_confidence) for _ in own] or [matches or ()]
         mark = shown[0].text.strip() if shown[0].between and not own else ""  # which the answer may have, too
-        texts_of = iter([_encoded(answers[0].text.removeprefix(mark).strip(), body) for answers in rows])
-        whole.append(filled(shown, lambda _, texts=texts_of: next(texts), markup=markup))  # type: ignore[misc]
+        texts_of = {
+            part: written[0].removeprefix(mark).strip()
+            for part, row_of in zip(sentences, known, strict=False)
+            if (written := _written(row_of, part, body))
+        }
+        is_known = sentences and texts_of.keys() >= {*sentences}
+        whole.append(filled(shown, texts_of.__getitem__) if is_known else None)
     return whole
 
 
@@ -243,7 +244,7 @@ def _translated(
     text: Text, answers: Answers | None, joint: str | None, body: TranslateRequest
 ) -> dict[str, object]:
     """The result for one text; a text that needs no translation is its own translation."""
-    translations = [text.sent] if answers is None else [_encoded(answer.text, body) for answer in answers]
+    translations = [text.sent] if answers is None else _written(answers, Segment(text.sent), body)
     if joint is not None:
         translations.insert(0, joint)
     result: dict[str, object] = {"translatedText": translations[0] if translations else ""}
@@ -255,8 +256,11 @@ def _translated(
     return result
 
 
-def _encoded(text: str, body: TranslateRequest) -> str:
-    return html.escape(text, quote=False) if body.format == "html" else text
+def _written(answers: Answers, sentence: Segment, body: TranslateRequest) -> list[str]:
+    """The answers as they are in the place of a sentence; without those that cannot be."""
+    pairs = ((answer.text, answer.original.text if answer.original else "") for answer in answers)
+    rows = (as_translation(sentence, *pair, markup=body.format == "html") for pair in pairs)
+    return [row for row in rows if row is not None]
 
 
 def _detected(code: str, chance: float) -> dict[str, object]:

@@ -33,8 +33,8 @@ class TranslateRequest(BaseModel, frozen=True):
     target: str = _field("Language code to translate into.")
     format: Literal["text", "html"] = Field(
         default="text",
-        description="Whether the texts are plain or HTML, whose tags stay around sentences, but not inside "
-        "of one: an approved sentence is returned as it is.",
+        description="Whether the texts are plain or HTML, whose tags stay around sentences, but inside of "
+        "one only if the approved sentence has them.",
     )
     alternatives: Annotated[
         int,
@@ -77,7 +77,7 @@ class Translated(BaseModel):
     """The translations: single values for a single `q`, lists for a list."""
 
     translatedText: str | list[str] = Field(
-        description='The best translation; "" if none is likely enough.',
+        description='The best translation; "" if none is likely enough and has the same placeholders.',
         examples=["Ein Hund rennt am Strand."],
     )
     detectedLanguage: Detected | list[Detected] | None = Field(

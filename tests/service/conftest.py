@@ -90,6 +90,8 @@ def remembering_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) ->
         ("The cat runs.", "Bitte warten!"),
         ("A bird.", "Nein."),
         ("- A cow.", "- Muh."),
+        ("Delete {0} now!", "Nie {0}."),
+        ('See <a href="/a">it</a> now.', 'Da: <a href="/a">es</a> & so.'),
     ]
     return index_of_table(bundle, tmp_path_factory.mktemp("memory") / "memory.tsv", rows)
 

@@ -1,6 +1,5 @@
 """HTML: the sentences of a page, with the tags around them; <script>, <code> and translate="no" stay."""
 
-import html
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +9,7 @@ from index.errors import CorpusError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, Sentence
 from index.formats.streams import READ_BYTES, read_whole
-from index.text.segments import MARKUP, Segment, filled, segments, sentence_of
+from index.text.segments import MARKUP, Segment, as_translation, segments, sentence_of
 
 LONGEST_PAGE = 16 << 20  # bytes
 _CHARSET = re.compile(rb"""<meta[^<>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
@@ -61,11 +60,11 @@ def _sentences(text: str, language: str) -> Iterator[tuple[int, Segment]]:
         place += len(segment.text)
 
 
-def _adapted(segment: Segment, filling: Filling) -> Filling:
-    """The translation as HTML with the tags of the sentence, which is then fuzzy, around it."""
-    written = html.escape(filling.text.strip(), quote=False)
-    text = filled([segment], lambda _: written, markup=True)
-    return filling._replace(text=text, fuzzy=filling.fuzzy or MARKUP.search(segment.text) is not None)
+def _adapted(segment: Segment, filling: Filling) -> Filling | None:
+    """The translation as HTML with the tags of the sentence, which is then fuzzy; None if it has others."""
+    text = as_translation(segment, filling.text.strip(), filling.original, markup=True)
+    fuzzy = filling.fuzzy or MARKUP.search(segment.text) is not None
+    return None if text is None else filling._replace(text=text, fuzzy=fuzzy)
 
 
 def _filled(begin: int, sentence: str, filling: Filling) -> Iterator[Edit]:

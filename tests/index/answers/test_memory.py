@@ -58,10 +58,8 @@ def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
 def test_nearly_the_source_says_how_nearly(memory: Path) -> None:
     first = ask(memory, ENGLISH[-1].replace(".", "!!"))[0]
     assert first.text == GERMAN[len(ENGLISH) // 2]
-    assert (first.match, first.original) == (
-        "memory",
-        Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}"),
-    )
+    assert first.match == "memory"
+    assert first.original == Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}")
     assert first.similarity is not None
     assert 0.85 <= first.confidence == first.similarity < 1
 

@@ -14,9 +14,12 @@ from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
 from index.answers.translator import Translator
-from index.text.segments import without_markup
+from index.encoder.bundle import Bundle
 from service import limits
+from service.app import create_app
+from service.settings import Settings
 from tests.bundles import sentences
+from tests.files import index_of_table
 from tests.service.conftest import ClientFactory
 
 DOG = "A small dog runs on the beach."
@@ -136,9 +139,6 @@ def test_markup_is_read_as_text_and_answers_are_written_as_markup(
 ) -> None:
     answer = translated(client, q="<p>A <b>small</b> dog runs on&nbsp;the beach.</p>", format="html")
     assert answer["translatedText"] == f"<p>{best(translator)}</p>"
-    answer = translated(client, q='<b>A small dog runs on <a href="/beach">the beach</a>.</b>', format="html")
-    assert answer["translatedText"] == f"<b>{best(translator)}</b>"  # which word the link was on is not known
-    assert without_markup("<p>a &lt; b</p><p>c<!-- d --></p>").split() == ["a", "<", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -243,6 +243,8 @@ def test_health(client: TestClient) -> None:
         (" The dog sleeps.\n\n\tThe cat runs. 🐈\n", " Der Vertrag gilt.\n\n\tBitte warten! 🐈\n"),
         ("- The dog sleeps.\n1. The cat runs. & A bird.", "- Der Vertrag gilt.\n1. Bitte warten! & Nein."),
         ("- A cow.", "- Muh."),
+        ("Delete [X7X] now!", "Nie [X7X]."),
+        ("Delete <x0/> now!", ""),
     ],
 )
 def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text: str, answer: str) -> None:
@@ -256,6 +258,9 @@ def test_the_sentences_of_a_text_are_put_together(remembering: TestClient, text:
         ("The dog sleeps. <code>x</code> The cat runs.", "Der Vertrag gilt. <code>x</code> Bitte warten!"),
         ("<p>&nbsp;A bird.&nbsp;</p> A bird. &amp; A bird.", "<p>&nbsp;Nein.&nbsp;</p> Nein. &amp; Nein."),
         ("<b translate=no>The dog</b> The dog sleeps.", "<b translate=no>The dog</b> Der Vertrag gilt."),
+        ("Delete <b translate=no>x</b> now!", ""),
+        ('See <a href="/b">it</a> now.', 'Da: <a href="/b">es</a> &amp; so.'),
+        ("See it now.", ""),
     ],
 )
 def test_what_is_left_out_stays_where_it_is(remembering: TestClient, text: str, answer: str) -> None:
@@ -263,6 +268,9 @@ def test_what_is_left_out_stays_where_it_is(remembering: TestClient, text: str, 
     assert translated(remembering, q=text, format="html", target="en") == {"translatedText": text}
 
 
-def test_a_single_word_is_looked_up_among_the_words(client: TestClient, translator: Translator) -> None:
-    ((word, *_),) = translator.words(["dog"], "en", "de")
-    assert translated(client, q="dog") == {"translatedText": word.text}
+def test_a_word_is_looked_up_among_the_words_if_it_is_no_sentence(bundle: Bundle, tmp_path: Path) -> None:
+    rows = [("de", "pt"), ("Strand", ""), ("", "Praia"), *zip(sentences("de"), sentences("pt"), strict=True)]
+    index = index_of_table(bundle, tmp_path / "words.tsv", rows)
+    with TestClient(create_app(Settings(index=index))) as client:
+        answer = translated(client, q=["Strand", "Hund"], source="de", target="pt")
+        assert answer == {"translatedText": ["Praia", "cão"]}
