@@ -1,9 +1,9 @@
 """Rows with named columns (TSV, CSV, JSON Lines) as sentences; two layouts.
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one
-row: a column per language, named by its code or in English, or Hugging Face's `translation` object;
-optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns of
-other names can be mapped.
+row: a column per language, named by its code, in English or by its own name, or Hugging Face's `translation`
+object; optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns
+of other names can be mapped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def columns_of(pairs: str) -> dict[str, str]:
 
 
 def language_named(name: str) -> str:
-    """The code of a language with this English name. Raises UsageError."""
+    """The code of a language with this name, in English or its own. Raises UsageError."""
     if code := _codes().get(name.casefold()):
         return code
     raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
@@ -47,7 +47,8 @@ def language_named(name: str) -> str:
 
 @cache
 def _codes() -> Mapping[str, str]:
-    return {found.name.casefold(): code for code, found in languages().items()}
+    known = languages().items()
+    return {name.casefold(): code for code, found in known for name in (found.native, found.name)}
 
 
 def row_sentences(
@@ -60,10 +61,10 @@ def row_sentences(
     if TEXT in row:
         code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
         if not isinstance(code, str):
-            raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
+            raise UnitError(path, line, "no language: give --corpus LANG=FILE, or name a column `language`")
         texts, group = {code: values.pop(TEXT, "")}, values.pop(GROUP, None)
     elif not isinstance(texts := values.pop(TRANSLATION, None), Mapping):
-        named = {name: code for name in row if (code := _language(name, language))}
+        named = {name: code for name in row if (code := language_of(name, language))}
         codes = {name: code for name, code in named.items() if name == code or code not in row}
         texts = {code: values.pop(name) for name, code in codes.items() if name in values}
         if not codes:
@@ -76,6 +77,6 @@ def row_sentences(
         yield Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
-def _language(name: str, language: str | None) -> str | None:
-    """The language that a column is named by, as a code or in English."""
+def language_of(name: str, language: str | None = None) -> str | None:
+    """The language that a column is named by."""
     return name if name == language or is_named(name) else _codes().get(name.casefold())

@@ -63,14 +63,15 @@ def test_the_given_language_is_used_if_there_is_no_column(tmp_path: Path, suffix
     path = WRITERS[suffix](tmp_path / f"x.{suffix}", [{"text": "Ein Hund."}])
     (sentence,) = found(path, "de")
     assert (sentence.language, sentence.id, sentence.group) == ("de", "1", None)
-    with pytest.raises(CorpusError, match=rf"x\.{suffix}, line [12]: no language"):
+    with pytest.raises(CorpusError, match=rf"x\.{suffix}, line [12]: no language: give --corpus LANG="):
         found(path)
 
 
 @each
-def test_a_column_a_language_aligns_a_row(tmp_path: Path, suffix: str) -> None:
-    rows = [{"en": "A dog.", "German": "Ein Hund.", "topic": "x"}]
-    rows += [{"en": "A cat.", "German": "", "topic": "y"}]
+@pytest.mark.parametrize("german", ["German", "Deutsch"])
+def test_a_column_a_language_aligns_a_row(tmp_path: Path, suffix: str, german: str) -> None:
+    rows = [{"en": "A dog.", german: "Ein Hund.", "topic": "x"}]
+    rows += [{"en": "A cat.", german: "", "topic": "y"}]
     one, two, three = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
     assert [(s.language, s.text) for s in (one, two, three)] == [
         ("en", "A dog."),
