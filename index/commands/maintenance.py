@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +20,6 @@ from index.commands.options import (
     reading,
 )
 
-if TYPE_CHECKING:
-    from index.storage.index_manifest import IndexManifest
-
 
 @click.command()
 @INDEX_ARGUMENT
@@ -36,16 +32,8 @@ if TYPE_CHECKING:
 @JSON_OPTION
 def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
     """Add sentences to an index, as a new version; only they are encoded."""
-    from index.storage.versions import open_version
-
-    before = open_version(folder)[1].languages
-    after = _change(folder, add=corpora.sources, own_ids=own_ids, **options).languages
+    _change(folder, add=corpora.sources, own_ids=own_ids, **options)
     corpora.report_bad_units(folder)
-    if not options["as_json"]:
-        old = Counter({code: entry.sentences for code, entry in before.items()})
-        new = Counter({code: entry.sentences for code, entry in after.items()}) - old
-        added = ", ".join(f"{count} {code}" for code, count in new.items())
-        click.echo(f"added: {added or 'nothing that the index did not have'}")
 
 
 @click.command()
@@ -87,12 +75,10 @@ def _lines(file: Path) -> list[str]:
     return [line for _, read in read_lines(file) if (line := clean(read))]
 
 
-def _change(folder: Path, *, as_json: bool, **change: Any) -> IndexManifest:  # noqa: ANN401
+def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401
     from index.build.changes import change_index
 
-    manifest = change_index(folder, **change)
-    describe(folder, manifest, as_json)
-    return manifest
+    describe(folder, change_index(folder, **change), as_json)
 
 
 @click.command()

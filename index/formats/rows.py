@@ -17,10 +17,7 @@ from index.languages import is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
 METADATA_COLUMN = "metadata"
-COLUMNS_HELP = (
-    "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code, "
-    "or map them (--columns en=NAME,de=NAME)"
-)
+COLUMNS_HELP = "name a column `text`, or one by each language's code, or map them (--columns en=NAME,de=NAME)"
 AS_NAMED: Mapping[str, str] = {}
 LANGUAGE_ROLES = ("source", "target")  # of a column whose own name says the language, such as German
 
@@ -34,15 +31,11 @@ def columns_of(pairs: str) -> dict[str, str]:
             raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
         if len(meaning) <= 3 and not is_named(meaning):
             raise UsageError(f"{meaning}: use qaa to qtz for a language the encoder does not know")
-        columns[name] = language_named(name) if meaning in LANGUAGE_ROLES else meaning
+        code = language_of(name) if meaning in LANGUAGE_ROLES else meaning
+        if code is None:
+            raise UsageError(f"{name!r} is not named after a language: give its code, such as en={name}")
+        columns[name] = code
     return columns
-
-
-def language_named(name: str) -> str:
-    """The code of a language with this name, in English or its own. Raises UsageError."""
-    if code := _codes().get(name.casefold()):
-        return code
-    raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
 
 
 @cache

@@ -1,8 +1,7 @@
 """DOCX and XLSX (Office Open XML): the paragraphs of a document; a workbook as a table, or cell by cell.
 
-A filled paragraph has its translation in its first run; where runs differ in their looks, it is fuzzy. Of a
-table with a column per language the empty cells of the target's are filled. All other parts of the file, and
-the order in which they are packed, stay.
+A filled paragraph has its translation in its first run; where runs differ in their looks, it is fuzzy. All
+other parts of the file, and the order in which they are packed, stay.
 """
 
 import io
@@ -21,11 +20,10 @@ from typing import IO
 from index.errors import CorpusError, UsageError
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.markup import xml
-from index.formats.rows import AS_NAMED, ID, language_of, row_sentences
+from index.formats.rows import AS_NAMED, language_of, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
-from index.languages import lookup
 
 MARKS_A_TEXT, BYTES_A_TEXT = 30, 800  # tags, attributes and entities: more than most paragraphs and rows have
 LONGEST_PARTS = 64 << 20  # bytes, unpacked
@@ -33,7 +31,7 @@ MOST_REPEATED = 4  # times as long as its parts may be what all cells of a sheet
 # A part with texts: its root, and the elements of a text.
 WORD = ("word/document.xml", "document", "p")
 SHEET = ("xl/sharedStrings.xml", "sst", "si")
-SHEETS, ROWS = "xl/worksheets/sheet", ("worksheet", "row")
+SHEETS = "xl/worksheets/sheet"
 PLAIN_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -83,11 +81,9 @@ def read_table(
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of the first sheet; its first row names the columns. Raises CorpusError."""
     parts = _parts(read_whole(path), str(path))
-    shared, rows = _shared(parts, str(path)), _elements(parts, _sheet(parts), *ROWS, str(path))[2]
     names: list[str] = []
     left = MOST_REPEATED * sum(map(len, parts.values()))
-    for number, row in enumerate(rows):
-        cells = {place: text for place, cell in _cells(row) if (text := _value(cell, shared))}
+    for number, (line, cells) in enumerate(_rows(parts, str(path))):
         left -= sum(map(len, cells.values()))
         if left < 0:
             raise CorpusError(f"{path}: long texts that many cells repeat: save it as CSV")
@@ -97,19 +93,18 @@ def read_table(
             )
         elif cells:
             values = {name: cells[place] for place, name in enumerate(names) if place in cells}
-            line = _number(row.get("r"), number + 1)
             yield from whole(row_sentences(path, line, number, values, language))
 
 
-def _sheet(parts: Mapping[str, bytes]) -> str:
-    """The name of the first sheet."""
-    sheets = (name for name in parts if name.startswith(SHEETS))
-    return min(sheets, key=lambda name: (len(name), name), default="")
-
-
-def _shared(parts: dict[str, bytes], label: str) -> list[str]:
-    """The texts that cells share."""
-    return [_text("", element).text for element in _elements(parts, *SHEET, label)[2]]
+def _rows(parts: dict[str, bytes], label: str) -> Iterator[tuple[int, dict[int, str]]]:
+    """The rows of the first sheet: the number of each, and its texts by column."""
+    sheets = sorted((name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name))
+    shared = [_text("", element).text for element in _elements(parts, *SHEET, label)[2]]
+    for number, row in enumerate(
+        _elements(parts, next(iter(sheets), ""), "worksheet", "row", label)[2], start=1
+    ):
+        cells = {place: text for place, cell in _cells(row) if (text := _value(cell, shared))}
+        yield _number(row.get("r"), number), cells
 
 
 def _cells(row: xml.Element) -> Iterator[tuple[int, xml.Element]]:
@@ -137,61 +132,17 @@ def _number(text: str | None, otherwise: int) -> int:
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:
-    """Read a file to be filled. Raises CorpusError, UsageError for a table of other languages."""
-    if table := _table(content, label, target):
-        return table
+    """Read a file to be filled. Raises CorpusError, UsageError for a table in several languages."""
+    parts = _parts(content, label)
+    rows = _rows(parts, label) if any(name.startswith(SHEETS) for name in parts) else iter(())
+    _, head = next(rows, (0, {}))
+    if len(codes := list(filter(None, map(language_of, head.values())))) > 1:
+        raise UsageError(f"{label}: a table in {', '.join(codes)}: copy the texts alone to another workbook")
     document, texts = _document(content, label)
     for found in texts:
         adapt = partial(_adapted, len(found.looks) > 1)
         document.units.append(Unit(found.text, partial(_filled, document, found), adapt=adapt))
     return document
-
-
-def _table(content: bytes, label: str, target: str) -> Office | None:
-    """A sheet whose first row names two languages or more; the fullest column but the target's is translated.
-
-    Raises UsageError if none is the target's.
-    """
-    parts = _parts(content, label)
-    sheet, shared = _sheet(parts), _shared(parts, label)
-    text, charset, rows = _elements(parts, sheet, *ROWS, label) if sheet else ("", UTF_8, [])
-    values = [{place: _value(cell, shared) for place, cell in _cells(row)} for row in rows]
-    names = {place: name for place, name in next(iter(values), {}).items() if name != ID}
-    codes = {place: code for place, name in names.items() if (code := language_of(name))}
-    if len(codes) < 2:
-        return None
-    column = next((place for place, code in codes.items() if lookup(code, [target])), None)
-    if column is None:
-        raise UsageError(f"{label}: a table in {', '.join(codes.values())}: add a column {target} to fill")
-
-    def texts(place: int) -> list[str]:
-        return [found if any(map(str.isalpha, found := row.get(place, ""))) else "" for row in values]
-
-    source = max(codes.keys() - {column}, key=lambda place: (sum(map(bool, texts(place))), -place))
-    document = Office(text, charset, codes[source], packed=content, part=sheet, label=label)
-    for number, (row, asked, known) in enumerate(zip(rows, texts(source), values, strict=True), start=1):
-        if known.get(column):
-            document.kept += number > 1
-        elif asked:
-            document.units.append(Unit(asked, partial(_filled_cell, document, row, number, column)))
-    return document
-
-
-def _filled_cell(
-    document: Document, row: xml.Element, number: int, column: int, filling: Filling
-) -> Iterator[Edit]:
-    """Yield the edits that write a text into a cell of a row, which it may lack."""
-    prefix = document.text[row.begin + 1 : row.inner].partition("row")[0]
-    written = xml.escaped(filling.text, document.charset)
-    content = f'<{prefix}is><{prefix}t xml:space="preserve">{written}</{prefix}t></{prefix}is>'
-    cells = dict(_cells(row))
-    if cell := cells.get(column):
-        yield from xml.rewritten(document.text, cell, content, {"t": "inlineStr"})
-        return
-    place = min((cell.begin for other, cell in cells.items() if other > column), default=row.close)
-    tens, units = divmod(column, 26)
-    name = f"{chr(ord('A') + tens - 1) if tens else ''}{chr(ord('A') + units)}{_number(row.get('r'), number)}"
-    yield Edit(place, place, f'<{prefix}c r="{name}" t="inlineStr">{content}</{prefix}c>')
 
 
 def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:

@@ -204,18 +204,10 @@ def test_the_branches_of_a_message_are_filled_all_or_not_at_all(
     assert text == form.format("Datei löschen", one, others, last)
 
 
-def test_text(translator: Translator, tmp_path: Path) -> None:
-    summary, text = filled(translator, tmp_path, "x.txt", f"\ufeff  {EXACT}\n\n{NEARLY}\n{UNKNOWN}")
-    assert summary == Summary(translated=1, fuzzy=1, empty=1, kept=0, fuzzy_written=False)
-    assert text == f"\ufeff  Datei löschen\n\n{NEARLY}\n{UNKNOWN}"
-
-
 LOSING = ("Page {0} of 10", "Page 3.5 of 10", "Page <b>3</b> of 10", "Page 3 of 10 {\\an8}", "# files (%d%%)")
 
 
-def test_nothing_is_filled_that_loses_a_tag_placeholder_or_number(
-    translator: Translator, tmp_path: Path
-) -> None:
+def test_nothing_is_filled_that_loses_a_placeable(translator: Translator, tmp_path: Path) -> None:
     texts, kept = "Page 4 of 12\n{n} files", "Seite 4 von 12\n{n} Dateien"
     summary, text = filled(translator, tmp_path, "y.txt", "\n".join([texts, *LOSING]), fuzzy=True)
     assert (summary.fuzzy, summary.empty, text) == (2, len(LOSING), "\n".join([kept, *LOSING]))

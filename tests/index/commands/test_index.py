@@ -35,10 +35,6 @@ def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, 
     ]
     assert "bytes (" in captured.err
     assert "neighbourhoods" in captured.err
-    for text, said in (("A dog sings.", "1 en"), ("A dog sings.", "nothing that the index did not have")):
-        (tmp_path / "more.txt").write_text(text)
-        assert run(["index", "add", str(tmp_path / "index"), f"--corpus=en={tmp_path / 'more.txt'}"]) == 0
-        assert capsys.readouterr().out.endswith(f"added: {said}\n")
 
 
 def test_build_and_info_speak_json(bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:

@@ -329,29 +329,8 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
-
-
-def test_the_empty_cells_of_the_column_of_the_target_are_filled(tmp_path: Path) -> None:
-    cell = '<x:c r="{}" t="inlineStr"><x:is><x:t>{}</x:t></x:is></x:c>'
-    names = {"A1": "no", "B1": "en", "C1": "Deutsch", "D1": "fr"}
-    rows = [
-        "".join(cell.format(*name) for name in names.items()),
-        '<x:c r="A2"><x:v>7</x:v></x:c>' + cell.format("B2", "A dog") + cell.format("D2", "Un chien"),
-        cell.format("B3", "A cat") + '<x:c r="C3" s="1"/>',
-        cell.format("B4", "Two") + cell.format("C4", "Zwei"),
-    ]
-    sheet = "".join(f"<x:row>{row}</x:row>" for row in rows)
-    content = packed("xl/worksheets/sheet1.xml", f'<x:worksheet xmlns:x="x">{sheet}</x:worksheet>')
-    document = open_document(content, "x.xlsx", "de")
-    assert (document.source, document.kept) == ("en", 1)
-    assert [unit.text for unit in document.units] == ["A dog", "A cat"]
-    assert all(document.fill(unit, Filling(f"<{unit.text}>")) for unit in document.units)
-    (tmp_path / "x.xlsx").write_bytes(document.content())
-    found = [(s.language, s.text) for s in read(Source(tmp_path / "x.xlsx"))]
-    wanted = [("en", "A dog"), ("de", "<A dog>"), ("fr", "Un chien"), ("en", "A cat"), ("de", "<A cat>")]
-    assert [pair for pair in found if pair[0] != "no"] == [*wanted, ("en", "Two"), ("de", "Zwei")]
-    with pytest.raises(UsageError, match=r"x\.xlsx: a table in no, en, de, fr: add a column pt to fill"):
-        open_document(content, "x.xlsx", "pt")
+    with pytest.raises(UsageError, match="a table in en, de: copy the texts alone to another workbook"):
+        open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "de")
 
 
 def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
