@@ -76,8 +76,7 @@ def filling_of(unit: Unit, found: Found, source: str) -> Filling | None:
 def _best(unit: Unit, answers: Answers) -> Filling | None:
     """The first exact answer in the same context, else the first one as fuzzy; None where there is none."""
     fillings = (_filling(unit, answer) for answer in answers)
-    found = [filling for filling in fillings if filling is not None]
-    return min(found, key=lambda filling: filling.fuzzy, default=None)
+    return min(fillings, key=lambda filling: filling.fuzzy, default=None)
 
 
 def _divisions(unit: Unit, found: Found, source: str) -> Iterator[list[Segment]]:
@@ -110,7 +109,7 @@ def _joined(unit: Unit, parts: Sequence[Segment], found: Found) -> Filling | Non
     return unit.adapt(filling) if unit.adapt else filling
 
 
-def _filling(unit: Unit, answer: Answer) -> Filling | None:
+def _filling(unit: Unit, answer: Answer) -> Filling:
     text, original, metadata = answer.text, answer.original.text if answer.original else "", answer.metadata
     exact = answer.match == "exact"
     if exact and metadata:  # of a row that other texts may share

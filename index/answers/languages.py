@@ -54,8 +54,10 @@ class Languages:
 
     def unknown(self, field: str, code: str) -> Fault:
         """What is wrong with the code of a language that the index does not have."""
-        message = f"{field} {code[:40]!r} is not a language of this index: use one of {listed(self.codes)}"
-        return Fault(field, message, allowed=self.codes)
+        reached = {code for one in self._by_code.values() for code in one.targets}
+        allowed = [code for code in self.codes if code in reached or "target" not in field]
+        message = f"{field} {code[:40]!r} is not a language of this index: use one of {listed(allowed)}"
+        return Fault(field, message, allowed=allowed)
 
     def unclear(self, field: str, chances: Mapping[str, float]) -> Fault:
         """What is wrong with a text in `field` whose language is not clear, or that is in no language."""

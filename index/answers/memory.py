@@ -15,6 +15,7 @@ from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
+from index.answers.answer import Answer
 from index.answers.candidates import Candidates
 from index.answers.evidence import Asked
 from index.answers.guard import contrasting
@@ -23,7 +24,8 @@ from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
 from index.text.contrasts.contrast import Contrast
 from index.text.contrasts.lexicon import known_languages
-from index.text.normalisation import CharacterTable
+from index.text.normalisation import CharacterTable, words_of
+from index.text.number_words import numbers_in
 from index.text.placeables import KINDS, marks, skeleton
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
@@ -170,6 +172,21 @@ class Memory:
                 chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
                 agrees |= answers and not contrasts
         return chosen
+
+
+def repeats(text: str, answer: Answer, languages: tuple[str, str]) -> bool:
+    """Whether an answer has the tags, placeholders and numbers of a text, in figures or words.
+
+    As a translation of these, or since its original has the same in the same order: `3 pm` may be `15 Uhr`.
+    `languages`: of the text and the answer.
+    """
+    original = answer.original.text if answer.original else answer.text
+    own, of_original, of_answer = (
+        (marks(some, "tags", "placeholders"), numbers_in(some, words, code))
+        for some, code in zip((text, original, answer.text), (languages[0], *languages), strict=True)
+        for words in [words_of(some, code)]
+    )
+    return own == of_original or (sorted(own[0]), own[1]) == (sorted(of_answer[0]), of_answer[1])
 
 
 def _unopposed(strength: float, language: str) -> float:

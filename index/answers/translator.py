@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import compress
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from index.answers.candidates import ANSWERS_CONSIDERED
 from index.answers.corpus_words import CorpusWords
 from index.answers.evidence import Asked
 from index.answers.languages import Languages
+from index.answers.memory import repeats
 from index.answers.request import Kind, Query
 from index.answers.sentence_features import WORDS_READ
 from index.answers.sentence_index import SentenceIndex
@@ -178,7 +180,7 @@ class Translator:
     def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
         """Look each text in `source` up in the translation memory alone; () for a text that it does not have.
 
-        Raises RequestError.
+        Only an exact match may lack a tag, placeholder or number. Raises RequestError.
         """
         self._check(source, target)
         texts = [clean(text) for text in texts]
@@ -186,9 +188,12 @@ class Translator:
         found: list[Answers] = []
         for begin, end in _blocks(1, len(texts)):
             block = texts[begin:end]
-            found += self._sentence_search.answers(
+            matches = self._sentence_search.answers(
                 asked[source].of(block), target, [0] * len(block), memory_alone=True
             )
+            for text, answers in zip(block, matches, strict=True):
+                kept = (one.match == "exact" or repeats(text, one, (source, target)) for one in answers)
+                found.append(tuple(compress(answers, kept)))
         return found
 
     def encode(self, texts: Sequence[str], source: str = "") -> Vectors:

@@ -41,14 +41,14 @@ class Filling(NamedTuple):
 class Unit:
     """A text without a translation, as translators read it; `edit` gives the edits that fill it.
 
-    `adapt`, for a text with inline codes, puts them into a translation; None if it cannot be written. The
-    texts of one `message` are filled all or not at all. `wraps`: its lines are only as wide as they may be.
+    `adapt`, for a text with inline codes, puts them into a translation. The texts of one `message` are filled
+    all or not at all. `wraps`: its lines are only as wide as they may be.
     """
 
     text: str
     edit: Callable[[Filling], Iterable[Edit]]
     context: str | None = None
-    adapt: Callable[[Filling], Filling | None] | None = None
+    adapt: Callable[[Filling], Filling] | None = None
     message: str | None = None
     wraps: bool = False
 

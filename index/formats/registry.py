@@ -191,4 +191,5 @@ def check_names(sources: Sequence[Source]) -> None:
             name = source.path.name, source.language if form.keyed else None
             first = paths.setdefault(name, source.path)
             if first != source.path:
-                raise UsageError(f"{first} and {source.path} have the same name: rename one")
+                cure = "rename one" if name[1] or not form.keyed else "give the language of each, LANG=FILE"
+                raise UsageError(f"{first} and {source.path} have the same name: {cure}")

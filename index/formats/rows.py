@@ -1,9 +1,9 @@
 """Rows with named columns (TSV, CSV, JSON Lines) as sentences; two layouts.
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one
-row: a column per language, named by its code or in English, or Hugging Face's `translation` object;
-optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns of
-other names can be mapped.
+row: a column per language, named by its code, in English or by its own name, or Hugging Face's `translation`
+object; optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns
+of other names can be mapped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,7 @@ from index.languages import is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
 METADATA_COLUMN = "metadata"
-COLUMNS_HELP = (
-    "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code, "
-    "or map them (--columns en=NAME,de=NAME)"
-)
+COLUMNS_HELP = "name a column `text`, or one by each language's code, or map them (--columns en=NAME,de=NAME)"
 AS_NAMED: Mapping[str, str] = {}
 LANGUAGE_ROLES = ("source", "target")  # of a column whose own name says the language, such as German
 
@@ -34,20 +31,17 @@ def columns_of(pairs: str) -> dict[str, str]:
             raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
         if len(meaning) <= 3 and not is_named(meaning):
             raise UsageError(f"{meaning}: use qaa to qtz for a language the encoder does not know")
-        columns[name] = language_named(name) if meaning in LANGUAGE_ROLES else meaning
+        code = language_of(name) if meaning in LANGUAGE_ROLES else meaning
+        if code is None:
+            raise UsageError(f"{name!r} is not named after a language: give its code, such as en={name}")
+        columns[name] = code
     return columns
-
-
-def language_named(name: str) -> str:
-    """The code of a language with this English name. Raises UsageError."""
-    if code := _codes().get(name.casefold()):
-        return code
-    raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
 
 
 @cache
 def _codes() -> Mapping[str, str]:
-    return {found.name.casefold(): code for code, found in languages().items()}
+    known = languages().items()
+    return {name.casefold(): code for code, found in known for name in (found.native, found.name)}
 
 
 def row_sentences(
@@ -60,10 +54,10 @@ def row_sentences(
     if TEXT in row:
         code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
         if not isinstance(code, str):
-            raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
+            raise UnitError(path, line, "no language: give --corpus LANG=FILE, or name a column `language`")
         texts, group = {code: values.pop(TEXT, "")}, values.pop(GROUP, None)
     elif not isinstance(texts := values.pop(TRANSLATION, None), Mapping):
-        named = {name: code for name in row if (code := _language(name, language))}
+        named = {name: code for name in row if (code := language_of(name, language))}
         codes = {name: code for name, code in named.items() if name == code or code not in row}
         texts = {code: values.pop(name) for name, code in codes.items() if name in values}
         if not codes:
@@ -76,6 +70,6 @@ def row_sentences(
         yield Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
-def _language(name: str, language: str | None) -> str | None:
-    """The language that a column is named by, as a code or in English."""
+def language_of(name: str, language: str | None = None) -> str | None:
+    """The language that a column is named by."""
     return name if name == language or is_named(name) else _codes().get(name.casefold())

@@ -32,8 +32,7 @@ def read(path: Path, language: str | None, encoding: str | None = None) -> Itera
             yield line
         else:
             if number <= FIRST_LINES and (found := NO_SENTENCES.search(line)):
-                kind = next(name for name, value in found.groupdict().items() if value)
-                raise CorpusError(f"{path}, line {number}: {HINTS[kind]}")
+                raise CorpusError(f"{path}, line {number}: {HINTS[found.lastgroup or '']}")
             yield Sentence(str(number), line.rstrip("\r\n"), language, number)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from index.formats.document import Charset, Document, Edit, Filling, Unit
 from index.formats.markup.xml import CODE_ELEMENTS, Element, escaped
 from index.formats.sentence import CODES
-from index.text.placeables import placeables
 
 _SHORT_TAG = re.compile(r"</?[a-z]+[\w.:-]*/?>")
 _IDS = ("id", "i", "x", "mid", "rid")
@@ -48,22 +47,18 @@ def _pieces(
 def unit(document: Document, source: Element, edit: Callable[[Filling], Iterable[Edit]]) -> Unit:
     """The unit of a source element; `edit` gives the edits that write a filling, whose text is then XML."""
     pieces = list(_pieces(source, document.text))
-    return Unit(source.text, edit, adapt=partial(_adapted, document.charset, source.text, pieces))
+    return Unit(source.text, edit, adapt=partial(_adapted, document.charset, pieces))
 
 
-def _adapted(
-    charset: Charset, source: str, pieces: Sequence[tuple[str, str]], filling: Filling
-) -> Filling | None:
+def _adapted(charset: Charset, pieces: Sequence[tuple[str, str]], filling: Filling) -> Filling:
     """A translation as XML with the codes of the source, fuzzy where their places are not sure.
 
     They are if the memory has the same codes, or if all codes are around the text. Others are put at the
-    end, in order. None for a translation with placeholders that may stand for a code here.
+    end, in order.
     """
     codes = [(tag, markup) for tag, markup in pieces if tag]
     if not codes:
         return filling._replace(text=escaped(filling.text, charset))
-    if _placeholders(filling.text) - _placeholders(source):
-        return None
     markup = dict(codes)
     if Counter(_SHORT_TAG.findall(filling.codes)) == Counter(tag for tag, _ in codes):
         parts = re.split(f"({_SHORT_TAG.pattern})", filling.codes)
@@ -77,7 +72,3 @@ def _adapted(
     )
     content = f"{before}{escaped(filling.text, charset)}{within}{after}"
     return filling._replace(text=content, fuzzy=filling.fuzzy or bool(within))
-
-
-def _placeholders(text: str) -> Counter[str]:
-    return Counter(placeable.text for placeable in placeables(text) if placeable.kind != "numbers")

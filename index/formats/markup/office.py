@@ -20,7 +20,7 @@ from typing import IO
 from index.errors import CorpusError, UsageError
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.markup import xml
-from index.formats.rows import AS_NAMED, row_sentences
+from index.formats.rows import AS_NAMED, language_of, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
@@ -81,14 +81,9 @@ def read_table(
 ) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of the first sheet; its first row names the columns. Raises CorpusError."""
     parts = _parts(read_whole(path), str(path))
-    sheet = min(
-        (name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name), default=""
-    )
-    shared = [_text("", element).text for element in _elements(parts, SHEET[0], "sst", "si", str(path))[2]]
     names: list[str] = []
     left = MOST_REPEATED * sum(map(len, parts.values()))
-    for number, row in enumerate(_elements(parts, sheet, "worksheet", "row", str(path))[2]):
-        cells = {place: text for place, cell in _cells(row) if (text := _value(cell, shared))}
+    for number, (line, cells) in enumerate(_rows(parts, str(path))):
         left -= sum(map(len, cells.values()))
         if left < 0:
             raise CorpusError(f"{path}: long texts that many cells repeat: save it as CSV")
@@ -98,8 +93,18 @@ def read_table(
             )
         elif cells:
             values = {name: cells[place] for place, name in enumerate(names) if place in cells}
-            line = _number(row.get("r"), number + 1)
             yield from whole(row_sentences(path, line, number, values, language))
+
+
+def _rows(parts: dict[str, bytes], label: str) -> Iterator[tuple[int, dict[int, str]]]:
+    """The rows of the first sheet: the number of each, and its texts by column."""
+    sheets = sorted((name for name in parts if name.startswith(SHEETS)), key=lambda name: (len(name), name))
+    shared = [_text("", element).text for element in _elements(parts, *SHEET, label)[2]]
+    for number, row in enumerate(
+        _elements(parts, next(iter(sheets), ""), "worksheet", "row", label)[2], start=1
+    ):
+        cells = {place: text for place, cell in _cells(row) if (text := _value(cell, shared))}
+        yield _number(row.get("r"), number), cells
 
 
 def _cells(row: xml.Element) -> Iterator[tuple[int, xml.Element]]:
@@ -127,7 +132,12 @@ def _number(text: str | None, otherwise: int) -> int:
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:
-    """Read a file to be filled. Raises CorpusError."""
+    """Read a file to be filled. Raises CorpusError, UsageError for a table in several languages."""
+    parts = _parts(content, label)
+    rows = _rows(parts, label) if any(name.startswith(SHEETS) for name in parts) else iter(())
+    _, head = next(rows, (0, {}))
+    if len(codes := list(filter(None, map(language_of, head.values())))) > 1:
+        raise UsageError(f"{label}: a table in {', '.join(codes)}: copy the texts alone to another workbook")
     document, texts = _document(content, label)
     for found in texts:
         adapt = partial(_adapted, len(found.looks) > 1)

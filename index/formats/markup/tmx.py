@@ -53,20 +53,17 @@ def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]
     variants = list(unit.elements("tuv"))
     check_repeated(path, unit.line, shared, len(variants))
     for variant in variants:
-        yield _sentence(path, variant, name, shared, local_group(path, number))
-
-
-def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any], group: str) -> Sentence:
-    metadata: dict[str, Any] = dict(variant.attributes)
-    language = metadata.pop("lang", None)
-    segment = variant.first("seg")
-    if language is None or segment is None:
-        raise UnitError(path, variant.line, "a <tuv> without xml:lang or <seg>: add it")
-    metadata |= _properties(variant)
-    name = str(metadata.pop(VARIANT_ID, name))
-    confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
-    metadata |= inline.metadata_of(segment)
-    return Sentence(name, segment.text, language, variant.line, shared | metadata, group, confirmed)
+        metadata: dict[str, Any] = dict(variant.attributes)
+        language = metadata.pop("lang", None)
+        segment = variant.first("seg")
+        if language is None or segment is None:
+            raise UnitError(path, variant.line, "a <tuv> without xml:lang or <seg>: add it")
+        metadata |= _properties(variant)
+        own_name = str(metadata.pop(VARIANT_ID, name))
+        confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
+        metadata |= inline.metadata_of(segment)
+        group = local_group(path, number)
+        yield Sentence(own_name, segment.text, language, variant.line, shared | metadata, group, confirmed)
 
 
 def _properties(element: xml.Element) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Filled, a fuzzy translation is `needs-review-translation` (1.2) or `initial` (2.
 `translate="no"` is neither read nor filled.
 """
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,14 +17,7 @@ from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated,
 UNITS = ("trans-unit", "unit")
 # States of a target that is not translated yet.
 UNTRANSLATED_STATES = frozenset({"new", "needs-translation", "initial"})
-# States of a target that nobody has approved.
-UNCONFIRMED_STATES = UNTRANSLATED_STATES | {
-    "needs-adaptation",
-    "needs-l10n",
-    "needs-review-adaptation",
-    "needs-review-l10n",
-    "needs-review-translation",
-}
+UNCONFIRMED_STATE = re.compile("new|initial|needs-.+")  # of a target that nobody has approved
 MOST_SEGMENTS = 256  # of a unit; one with more is a single text
 SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
 
@@ -77,34 +71,24 @@ def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[Pair]) ->
     shared, codes = _context(unit)
     check_repeated(path, unit.line, shared, 2 * len(pairs))
     for number, pair in enumerate(pairs, start=before + 1):
-        yield from _pair(path, unit, pair, number, dict(shared), codes)
-
-
-def _pair(
-    path: Path,
-    unit: xml.Element,
-    pair: Pair,
-    number: int,
-    shared: dict[str, Any],
-    codes: dict[str, str | None],
-) -> Iterator[Sentence]:
-    name = shared.pop("id", str(number))
-    if pair.holder is not unit:
-        shared |= pair.holder.attributes
-        name = f"{name}.{shared.pop('id', number)}"
-    elif pair.segment is not None:
-        name = f"{name}.{pair.segment}"
-    for kind, element in (("source", pair.source), ("target", pair.target)):
-        if element is None:
-            continue
-        own: dict[str, Any] = {} if pair.segment is not None else dict(element.attributes)
-        language = own.pop("lang", None) or codes[kind]
-        if not language:
-            raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
-        metadata = shared | own | (inline.metadata_of(element) if kind == "target" else {})
-        confirmed = kind == "source" or _state(pair) not in UNCONFIRMED_STATES
-        group = local_group(path, number)
-        yield Sentence(name, element.text, language, element.line, metadata, group, confirmed, is_string=True)
+        common = dict(shared)
+        name = common.pop("id", str(number))
+        if pair.holder is not unit:
+            common |= pair.holder.attributes
+            name = f"{name}.{common.pop('id', number)}"
+        elif pair.segment is not None:
+            name = f"{name}.{pair.segment}"
+        for kind, element in (("source", pair.source), ("target", pair.target)):
+            if element is None:
+                continue
+            own: dict[str, Any] = {} if pair.segment is not None else dict(element.attributes)
+            language = own.pop("lang", None) or codes[kind]
+            if not language:
+                raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
+            metadata = common | own | (inline.metadata_of(element) if kind == "target" else {})
+            confirmed = kind == "source" or not UNCONFIRMED_STATE.fullmatch(_state(pair))
+            group, line = local_group(path, number), element.line
+            yield Sentence(name, element.text, language, line, metadata, group, confirmed, is_string=True)
 
 
 def _state(pair: Pair) -> str:
@@ -177,7 +161,7 @@ def _filled(document: Document, pair: Pair, contents: dict[str, Filling], fillin
     if pair.holder.name == "segment":
         state = {"state": "initial", "subState": SUB_STATE} if fuzzy else {"state": "translated"}
         yield from xml.rewritten(text, pair.holder, None, state)
-    elif not (pair.segment and target and target.text.strip() and _state(pair) in UNCONFIRMED_STATES):
+    elif not (pair.segment and target and target.text.strip() and UNCONFIRMED_STATE.fullmatch(_state(pair))):
         stated = ("needs-review-translation", "fuzzy-match") if fuzzy else ("translated", "exact-match")
         changes = dict(zip(("state", "state-qualifier"), stated, strict=True))
     if pair.segment is not None:

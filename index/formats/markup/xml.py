@@ -16,14 +16,13 @@ from xml.sax.saxutils import escape, quoteattr
 from index.errors import CorpusError
 from index.formats.document import Charset, Edit, decoded, is_charset
 from index.formats.sentence import BadUnit
-from index.formats.streams import READ_BYTES, open_stream
+from index.formats.streams import READ_BYTES, STREAM_CHARSETS, open_stream
 
 LONGEST_RECORD = 4 << 20  # bytes
 MOST_ATTRIBUTES = 256  # of an element
 DEEPEST = 256  # elements within one another
 # Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
 CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
-STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 NO_CHANGES: Mapping[str, str] = {}  # of attributes
 _INVALID = "\x7f"  # stands for a character that XML does not allow, at the same places
 NOT_ALLOWED = re.compile(

@@ -26,7 +26,7 @@ PAIRS = {
     "%d files": "%d Dateien",
 }
 # exact, nearly, unknown
-EXACT, NEARLY, UNKNOWN = "Delete file", "Press <b>Enter</b> to continue.", "Something else entirely"
+EXACT, NEARLY, UNKNOWN = "Delete file", "Press enter to continue!", "Something else entirely"
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ TMX = f"""\
 <tmx version="1.4"><header srclang="en" segtype="sentence" adminlang="en" datatype="plaintext" o-tmf="x"
  creationtool="x" creationtoolversion="1"/><body>
 <tu><tuv xml:lang="en"><seg>{EXACT}</seg></tuv></tu>
-<tu><tuv xml:lang="en"><seg>{NEARLY.replace("<", "&lt;")}</seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>{NEARLY}</seg></tuv></tu>
 <tu><tuv xml:lang="en"><seg>{UNKNOWN}</seg></tuv></tu>
 <tu><tuv xml:lang="en"><seg>Close</seg></tuv><tuv xml:lang="de-AT"><seg>Zu</seg></tuv></tu>
 </body></tmx>
@@ -204,10 +204,13 @@ def test_the_branches_of_a_message_are_filled_all_or_not_at_all(
     assert text == form.format("Datei löschen", one, others, last)
 
 
-def test_text(translator: Translator, tmp_path: Path) -> None:
-    summary, text = filled(translator, tmp_path, "x.txt", f"\ufeff  {EXACT}\n\n{NEARLY}\n{UNKNOWN}")
-    assert summary == Summary(translated=1, fuzzy=1, empty=1, kept=0, fuzzy_written=False)
-    assert text == f"\ufeff  Datei löschen\n\n{NEARLY}\n{UNKNOWN}"
+LOSING = ("Page {0} of 10", "Page 3.5 of 10", "Page <b>3</b> of 10", "Page 3 of 10 {\\an8}", "# files (%d%%)")
+
+
+def test_nothing_is_filled_that_loses_a_placeable(translator: Translator, tmp_path: Path) -> None:
+    texts, kept = "Page 4 of 12\n{n} files", "Seite 4 von 12\n{n} Dateien"
+    summary, text = filled(translator, tmp_path, "y.txt", "\n".join([texts, *LOSING]), fuzzy=True)
+    assert (summary.fuzzy, summary.empty, text) == (2, len(LOSING), "\n".join([kept, *LOSING]))
 
 
 SENTENCES, TRANSLATIONS = "Press Enter to continue. Delete file", "Weiter mit der Eingabetaste. Datei löschen"

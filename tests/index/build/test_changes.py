@@ -170,7 +170,7 @@ def test_deletions_are_recorded_and_rows_renumbered(index: Path, tmp_path: Path)
 
 REFUSED = [
     ({}, "nothing to change"),
-    ({"delete": ["en:99", "fr:1"]}, "has no sentence en:99, fr:1: see `index export`"),
+    ({"delete": ["en:99", "fr:1"]}, "has no sentence en:99, fr:1: an id is LANG:ID, in"),
     ({"replace": [{"id": "99", "en": "A dog."}]}, "has no sentence en:99"),
     ({"delete": ["5"]}, "has no sentence 5: an id is LANG:ID, in a table"),
     ({"replace": [{"id": "en:5", "en": "A dog."}]}, "no sentence en:en:5: an id is LANG:ID"),

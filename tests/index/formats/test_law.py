@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index.errors import CorpusError
+from index.errors import CorpusError, UsageError
 from index.formats.document import Filling
 from index.formats.registry import DOCUMENT_EXTENSIONS, Source, open_document, read
 from tests.files import zipped
@@ -329,6 +329,8 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
+    with pytest.raises(UsageError, match="a table in en, de: copy the texts alone to another workbook"):
+        open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "de")
 
 
 def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:

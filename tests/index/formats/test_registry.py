@@ -56,6 +56,8 @@ def test_files_of_one_name_are_refused_where_groups_would_mix() -> None:
     one, two = Source(Path("a/m.tmx")), Source(Path("b/m.tmx"))
     with pytest.raises(UsageError, match="the same name: rename one"):
         check_names([one, two])
+    with pytest.raises(UsageError, match="the same name: give the language of each, LANG=FILE"):
+        check_names([Source(Path("en/app.json")), Source(Path("de/app.json"))])
     check_names(
         [one, Source(Path("a/m.tmx"), "de"), Source(Path("a/x.txt"), "en"), Source(Path("b/x.txt"), "de")]
     )
