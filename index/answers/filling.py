@@ -75,7 +75,7 @@ def filling_of(unit: Unit, found: Found, source: str) -> Filling | None:
 
 def _best(unit: Unit, answers: Answers) -> Filling | None:
     """The first exact answer in the same context, else the first one as fuzzy; None where there is none."""
-    fillings = (_filling(unit, answer) for answer in answers)
+    fillings = filter(None, (_filling(unit, answer) for answer in answers))
     return min(fillings, key=lambda filling: filling.fuzzy, default=None)
 
 
@@ -109,7 +109,7 @@ def _joined(unit: Unit, parts: Sequence[Segment], found: Found) -> Filling | Non
     return unit.adapt(filling) if unit.adapt else filling
 
 
-def _filling(unit: Unit, answer: Answer) -> Filling:
+def _filling(unit: Unit, answer: Answer) -> Filling | None:
     text, original, metadata = answer.text, answer.original.text if answer.original else "", answer.metadata
     exact = answer.match == "exact"
     if exact and metadata:  # of a row that other texts may share

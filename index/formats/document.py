@@ -48,7 +48,7 @@ class Unit:
     text: str
     edit: Callable[[Filling], Iterable[Edit]]
     context: str | None = None
-    adapt: Callable[[Filling], Filling] | None = None
+    adapt: Callable[[Filling], Filling | None] | None = None
     message: str | None = None
     wraps: bool = False
 

@@ -9,8 +9,8 @@ Kind = Literal["tags", "placeholders", "numbers"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}, {0,number}; [X0X], by which
-# Weblate hides one; the number of an ICU plural (#); the style of a subtitle ({\an8}); digits with what groups
-# them.
+# Weblate hides one; the number of an ICU plural (#); the style of a subtitle ({\an8}); digits with what
+# groups them.
 _TAG = r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->"
 _PLACEHOLDER = (
     r"(?<![\d%])%(?:\(\w{1,80}\)|\d{1,2}\$)?[-+#0]?\d{0,3}(?:\.\d{1,3})?(?:hh?|ll?|z)?[diuoxXeEfgGcsr@](?!\w)"

@@ -80,5 +80,10 @@ def test_placeables_are_parts_of_the_text_in_order(text: str) -> None:
 
 
 @given(TEXTS)
+def test_a_text_that_stays_the_same_keeps_its_answer(text: str) -> None:
+    assert put_back(text, text, text) == text
+
+
+@given(TEXTS)
 def test_a_skeleton_has_no_placeable_left(text: str) -> None:
     assert marks(skeleton(text), "numbers") == []
