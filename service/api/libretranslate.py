@@ -212,7 +212,8 @@ async def _put_together(
         shown = row if own else _as_one(row)
         sentences = [part for part in shown if not part.between]
         known = [likely(next(found), settings.min_confidence) for _ in own] or [matches or ()]
-        mark = shown[0].text.strip() if shown[0].between and not own else ""  # which the answer may have, too
+        # Which the answer may have, too.
+        mark = "".join(part.text.strip() for part in shown[:1] if part.between and not own)
         texts_of = {
             part: written[0].removeprefix(mark).strip()
             for part, row_of in zip(sentences, known, strict=False)

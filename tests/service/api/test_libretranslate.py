@@ -127,7 +127,7 @@ def test_what_is_not_likely_enough_is_no_answer(make_client: ClientFactory) -> N
 
 def test_a_text_in_the_target_language_or_blank_is_its_own_translation(client: TestClient) -> None:
     german = sentences("de")[3]
-    others = [german, " \n", "123", "🤒", "38.5 °!"]
+    others = [german, "", " \n", "123", "🤒", "38.5 °!"]
     answer = translated(client, q=[DOG, *others], source="auto")
     assert answer["translatedText"] == [translated(client)["translatedText"], *others]
     assert translated(client, q=others[1:])["translatedText"] == others[1:]
