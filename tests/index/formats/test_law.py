@@ -331,6 +331,10 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert one.group == two.group
     with pytest.raises(UsageError, match="a table in en, de: copy the texts alone to another workbook"):
         open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "de")
+    with_ids = zipped(
+        ("xl/sharedStrings.xml", texts), ("xl/worksheets/sheet1.xml", rows.replace(">de<", ">ID<"))
+    )
+    assert [unit.text for unit in open_document(with_ids, "x.xlsx", "de").units]
 
 
 def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
