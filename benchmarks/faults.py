@@ -65,7 +65,7 @@ class Stage:
         return Path(shutil.copytree(self.index, self.folder / name))
 
 
-class Asked(NamedTuple):
+class Replayed(NamedTuple):
     """What became of questions with known answers."""
 
     wrong: int
@@ -132,7 +132,7 @@ def best(port: int, text: str) -> str:
     return str(document["results"][0]["translations"]["de"][0]["text"])
 
 
-def ask(stage: Stage, port: int, until: Callable[[], bool] | None = None) -> Asked:
+def ask(stage: Stage, port: int, until: Callable[[], bool] | None = None) -> Replayed:
     """Ask all known questions once, or again and again until something holds."""
     wrong = failed = 0
     slowest = 0.0
@@ -145,7 +145,7 @@ def ask(stage: Stage, port: int, until: Callable[[], bool] | None = None) -> Ask
                 failed += 1
             slowest = max(slowest, time.monotonic() - began)
         if until is None or until():
-            return Asked(wrong, failed, slowest)
+            return Replayed(wrong, failed, slowest)
 
 
 def wait_for(condition: Callable[[], object], seconds: float, what: str) -> float:

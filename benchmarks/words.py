@@ -52,7 +52,7 @@ def main(index: Path, dictionaries: tuple[str, ...], half: str | None) -> None:
 
 
 @dataclass(frozen=True)
-class Answered:
+class WordAnswers:
     """The answers to n of a dictionary's `words`.
 
     `hits` (n, 10): which answers are right, best first; `confidences` (n,): the first answers'.
@@ -63,7 +63,7 @@ class Answered:
     confidences: NDArray[np.float64]
 
 
-def ask(translator: Translator, dictionary: Dictionary, half: str | None = None) -> Answered:
+def ask(translator: Translator, dictionary: Dictionary, half: str | None = None) -> WordAnswers:
     """Ask the words of a dictionary, or of one half of it, that can be answered right."""
     source_words, target_words = (
         set(translator.word_indexes[code].spellings) for code in (dictionary.source, dictionary.target)
@@ -82,10 +82,10 @@ def ask(translator: Translator, dictionary: Dictionary, half: str | None = None)
             for word, matches in zip(asked, answers, strict=True)
         ]
     )
-    return Answered(len(right), hits, np.array([matches[0].confidence for matches in answers]))
+    return WordAnswers(len(right), hits, np.array([matches[0].confidence for matches in answers]))
 
 
-def figures(answered: Sequence[Answered]) -> dict[str, float]:
+def figures(answered: Sequence[WordAnswers]) -> dict[str, float]:
     """P@k and calibration over the answers in one or more directions."""
     hits = np.concatenate([part.hits for part in answered])
     confidences = np.concatenate([part.confidences for part in answered])

@@ -12,7 +12,7 @@ from evaluation.reports.report import Report, summary, write_report
 from evaluation.suites.confidence import confidence
 from evaluation.suites.contrasts import contrasts
 from evaluation.suites.english import everyday, picture_sets
-from evaluation.suites.sets import SentenceEncoder
+from evaluation.suites.sets import MeasuredEncoder
 from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
 from evaluation.suites.words import dictionary_translation, read_dictionary
 from index.encoder.bundle import open_bundle
@@ -23,7 +23,7 @@ from index.storage.manifest import MANIFEST_NAME
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 # Encoder, data, languages that the encoder knows -> tables.
-SUITES: dict[str, Callable[[SentenceEncoder, Path, Sequence[str]], list[Table]]] = {
+SUITES: dict[str, Callable[[MeasuredEncoder, Path, Sequence[str]], list[Table]]] = {
     "multi30k": multi30k,
     "aligned": aligned,
     "everyday": everyday,

@@ -18,7 +18,7 @@ HEARD_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressStep:
     """How far one part of the work is: `done` of `total` units."""
 
     label: str
@@ -27,7 +27,7 @@ class Step:
     unit: str
 
 
-Listener = Callable[[Step], None]
+Listener = Callable[[ProgressStep], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -81,7 +81,7 @@ class Progress:
     def _show(self, end: bool = False) -> None:
         self._shown = time.monotonic()
         if self._listener:
-            self._listener(Step(self.label, self.done, self.total, self.unit))
+            self._listener(ProgressStep(self.label, self.done, self.total, self.unit))
         elif not self._terminal:
             seconds = self._shown - self._start
             left = seconds * max(0, self.total - self.done) / max(1, self.done)

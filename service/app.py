@@ -29,7 +29,7 @@ from service.api.native import router as native
 from service.api.operations import router as operations
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, MemoryCache
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.engine.index_manager import IndexManager
 from service.http.access import Access
 from service.http.body_limit import BodyLimit
@@ -149,7 +149,7 @@ def _lifespan(
         manager = IndexManager(
             settings.index,
             settings.threads,
-            lambda opened: Engine(opened, cache, batcher, metrics, slow_batcher),
+            lambda opened: ServiceEngine(opened, cache, batcher, metrics, slow_batcher),
         )
         await manager.start(translator)
         translator = None  # only the manager keeps it, so that it is freed when another version is served

@@ -1,14 +1,17 @@
-"""What a contributor relies on: help for every target of make, and versions that fit one another."""
+"""What a contributor relies on: help for make, versions that fit one another, one class for one noun."""
 
+import ast
 import re
 import subprocess
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("index", "service", "training", "evaluation", "benchmarks", "scripts")
 
 
 def test_make_help_names_every_target() -> None:
@@ -33,3 +36,12 @@ def test_what_the_project_needs_is_pinned_by_versions_that_it_allows() -> None:
         and not need.specifier.contains(pins.get(canonicalize_name(need.name), "0"))
     ]
     assert refused == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    files = defaultdict(list)
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in files.items() if len(paths) > 1} == {}

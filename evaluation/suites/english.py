@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, mean_measures, score_pair, table_of_pairs
 from evaluation.suites.sets import (
-    Caption,
-    SentenceEncoder,
+    CaptionLine,
+    MeasuredEncoder,
     by_image,
     encode,
     languages_in,
@@ -40,7 +40,7 @@ class Lines:
     more_english: Sequence[str] = ()
 
 
-def picture_sets(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def picture_sets(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `sets`: a table for each picture set of `data` except photos, a caption for each test picture."""
     sets = sorted(
         folder.parent for folder in data.glob("*/captions") if (folder.parent / "splits.tsv").is_file()
@@ -51,7 +51,7 @@ def picture_sets(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> 
     return tables
 
 
-def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Table:
+def _picture_set(encoder: MeasuredEncoder, folder: Path, known: Sequence[str]) -> Table:
     images = read_split(folder / "splits.tsv", "test")
     given = folder / "captions"
     codes = languages_in(given, ".tsv")
@@ -73,7 +73,7 @@ def _picture_set(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -
     return with_english(encoder, folder.name, note, lines, known, chance=True)
 
 
-def everyday(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def everyday(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English.
 
     Odd lines (`dev`) are for choosing by, even lines (`test`) for reporting; all of them are candidates.
@@ -95,7 +95,7 @@ def everyday(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list
     return tables
 
 
-def machine_translated(encoder: SentenceEncoder, folder: Path, known: Sequence[str]) -> Iterator[Table]:
+def machine_translated(encoder: MeasuredEncoder, folder: Path, known: Sequence[str]) -> Iterator[Table]:
     """Yield a table for `folder`_machine, if it exists: machine translations of the English lines."""
     machine = folder.with_name(f"{folder.name}_machine")
     codes = languages_in(machine, ".txt")
@@ -108,7 +108,7 @@ def machine_translated(encoder: SentenceEncoder, folder: Path, known: Sequence[s
 
 
 def with_english(
-    encoder: SentenceEncoder,
+    encoder: MeasuredEncoder,
     name: str,
     note: str,
     lines: Mapping[str, Lines],
@@ -132,7 +132,7 @@ def with_english(
     return _scored(name, note, _encoded(encoder, kept), asked, known, chance=chance)
 
 
-def _encoded(encoder: SentenceEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
+def _encoded(encoder: MeasuredEncoder, lines: Mapping[str, Lines]) -> dict[str, Vectors]:
     """LANG -> its lines, and "en LANG" -> their English counterparts and the further lines."""
     texts = {code: aligned.foreign for code, aligned in lines.items()}
     texts |= {f"{ENGLISH} {code}": [*one.english, *one.more_english] for code, one in lines.items()}
@@ -177,8 +177,8 @@ def _table(name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str
 
 
 def captions_with_english(
-    encoder: SentenceEncoder,
-    captions: Mapping[str, Sequence[Caption]],
+    encoder: MeasuredEncoder,
+    captions: Mapping[str, Sequence[CaptionLine]],
     images: set[str],
     known: Sequence[str],
 ) -> Table:

@@ -20,7 +20,7 @@ TEXT_PREFIX = "multi30k_train."  # text/multi30k_train.LANG.txt
 TRANSLATION_KIND = "human translation of English"
 
 
-class SentenceEncoder(Protocol):
+class MeasuredEncoder(Protocol):
     """What a suite measures: a TextEncoder, or another encoder to compare with."""
 
     def encode(self, texts: Sequence[str], *, language: str = "") -> Vectors:
@@ -29,7 +29,7 @@ class SentenceEncoder(Protocol):
 
 
 @dataclass(frozen=True)
-class Caption:
+class CaptionLine:
     """A line of photos/captions/LANG.tsv."""
 
     image: str
@@ -87,9 +87,9 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
-def read_captions(path: Path) -> list[Caption]:
+def read_captions(path: Path) -> list[CaptionLine]:
     """The captions of a language, in the file's order; DataError names a line that is not three columns."""
-    return [Caption(*row) for row in read_table(path, ("image", "caption", "how it was made"))]
+    return [CaptionLine(*row) for row in read_table(path, ("image", "caption", "how it was made"))]
 
 
 def read_split(path: Path, split: str) -> set[str]:
@@ -100,7 +100,7 @@ def read_split(path: Path, split: str) -> set[str]:
     return images
 
 
-def by_image(captions: Sequence[Caption], images: Collection[str]) -> dict[str, list[str]]:
+def by_image(captions: Sequence[CaptionLine], images: Collection[str]) -> dict[str, list[str]]:
     """image -> the texts of its captions, for those of `images` that have some."""
     texts: dict[str, list[str]] = {}
     for caption in captions:
@@ -110,14 +110,14 @@ def by_image(captions: Sequence[Caption], images: Collection[str]) -> dict[str, 
 
 
 def line_up(
-    captions: Mapping[str, Sequence[Caption]], images: Collection[str], *, limit: int | None = None
+    captions: Mapping[str, Sequence[CaptionLine]], images: Collection[str], *, limit: int | None = None
 ) -> dict[str, list[str]]:
     """language -> captions, row i of the same image: those of `images` that have a caption in every language.
 
     Where an image has several, a human translation of English comes before others, then the first in the
     file. The images are in the order of the SHA-256 of their names: the first `limit` are a random sample.
     """
-    best: dict[str, dict[str, Caption]] = {}
+    best: dict[str, dict[str, CaptionLine]] = {}
     for language, rows in captions.items():
         ordered = sorted(rows, key=lambda row: row.source != TRANSLATION_KIND)
         best[language] = {row.image: row for row in reversed(ordered) if row.image in images}
@@ -125,7 +125,7 @@ def line_up(
     return {language: [by_image[image].text for image in chosen] for language, by_image in best.items()}
 
 
-def shared_images(captions: Mapping[str, Sequence[Caption]], images: Collection[str]) -> list[str]:
+def shared_images(captions: Mapping[str, Sequence[CaptionLine]], images: Collection[str]) -> list[str]:
     """Those of `images` that have a caption in every language, in the order of `line_up`."""
     shared = set(images).intersection(*({row.image for row in rows} for rows in captions.values()))
     return sorted(shared, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
@@ -142,7 +142,7 @@ def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list
     return rows
 
 
-def encode(encoder: SentenceEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+def encode(encoder: MeasuredEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
     """language -> (n, d) unit vectors of its texts; DataError if there are none."""
     if not all(texts.values()):
         raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")

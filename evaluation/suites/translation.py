@@ -13,8 +13,8 @@ from evaluation.suites.english import ENGLISH, captions_with_english, machine_tr
 from evaluation.suites.pictograms import held_out_names, is_flag
 from evaluation.suites.sets import (
     TRANSLATION_KIND,
-    Caption,
-    SentenceEncoder,
+    CaptionLine,
+    MeasuredEncoder,
     available,
     by_image,
     encode,
@@ -32,7 +32,7 @@ CAPTIONS = 5  # of a picture, by as many people
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
 
-def multi30k(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def multi30k(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `multi30k`: the public test set `data`/benchmark/multi30k_test_2016/LANG.txt.
 
     If multi30k_test_2016_machine is beside it, its machine translations are paired with the English lines.
@@ -44,7 +44,7 @@ def multi30k(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list
     ]
 
 
-def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def scenes(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
     texts = read_aligned(data, available(data, ".txt", known))
     vectors = encode(encoder, texts)
@@ -58,13 +58,13 @@ def scenes(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
     ]
 
 
-def aligned(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def aligned(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `aligned`: any folder of files LANG.txt whose line i means the same in each."""
     texts = read_aligned(data, available(data, ".txt", known))
     return [score_translation(data.resolve().name, "Line i is the same in each.", encode(encoder, texts))]
 
 
-def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def photos(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `photos`: captions of `data`/photos, split test, measured in four ways.
 
     Translations of the same English sentence, for languages that have them; Globetrotter's measure over all
@@ -97,7 +97,7 @@ def photos(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[T
 
 
 def _paraphrases(
-    encoder: SentenceEncoder, captions: Sequence[Caption], images: Collection[str]
+    encoder: MeasuredEncoder, captions: Sequence[CaptionLine], images: Collection[str]
 ) -> list[Table]:
     """How often an English caption finds another of its picture, each of CAPTIONS among as many as pictures.
 
@@ -113,8 +113,8 @@ def _paraphrases(
 
 
 def _widely(
-    captions: Mapping[str, Sequence[Caption]], images: Collection[str]
-) -> dict[str, Sequence[Caption]]:
+    captions: Mapping[str, Sequence[CaptionLine]], images: Collection[str]
+) -> dict[str, Sequence[CaptionLine]]:
     """Drop languages with captions of few `images`, less than a tenth of the largest language's.
 
     The pool has only images with captions in all languages.
@@ -124,7 +124,7 @@ def _widely(
     return {code: rows for code, rows in captions.items() if 10 * counts[code] >= most}
 
 
-def pictograms(encoder: SentenceEncoder, data: Path, known: Sequence[str]) -> list[Table]:
+def pictograms(encoder: MeasuredEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Suite `pictograms`: the names of held-out pictograms in `data`/pictograms.
 
     Measured with all of them, and without flags, which are named after countries.

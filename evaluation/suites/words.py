@@ -40,7 +40,7 @@ class Dictionary:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class WordVectors:
     """Words, most frequent first, and their unit vectors (n, d)."""
 
     words: Sequence[str]
@@ -101,13 +101,13 @@ def corpus_counts(encoder: TextEncoder, data: Path | None, known: Sequence[str])
 
 def make_vocabularies(
     counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str], str], Vectors]
-) -> dict[str, Vocabulary]:
+) -> dict[str, WordVectors]:
     """The words of each language, and their vectors."""
     words_of = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
-    return {code: Vocabulary(listed, embed(listed, code)) for code, listed in words_of.items()}
+    return {code: WordVectors(listed, embed(listed, code)) for code, listed in words_of.items()}
 
 
-def score_dictionary(dictionary: Dictionary, vocabularies: Mapping[str, Vocabulary]) -> PairScore:
+def score_dictionary(dictionary: Dictionary, vocabularies: Mapping[str, WordVectors]) -> PairScore:
     """P@k by cosine and CSLS; n is the number of source words answered.
 
     coverage: per cent of the entries with both words in the vocabulary.

@@ -36,7 +36,7 @@ from index.text.normalisation import lowered, words_of
 from index.text.number_words import contradict
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
-from index.vectors.vector_index import CANDIDATE_COUNT
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows
 
 DOMAIN = ("token_score", "question_mean", "log_tokens")
 LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
@@ -50,7 +50,7 @@ SYNONYM_COSINE = 0.45  # two words with at least this cosine mean the same
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """n questions in one language: cleaned `texts`, each once; these without tags (`bare`).
 
     `vectors` (n, d): unit vectors, `tokens`, lower-cased `words`: of each as it is read (corpus_words.py).
@@ -63,13 +63,13 @@ class Asked:
     tokens: Tokens
     words: Sequence[tuple[str, ...]]
 
-    def of(self, texts: Sequence[str]) -> "Asked":
+    def of(self, texts: Sequence[str]) -> "Questions":
         """Some of these questions, by their texts."""
         if texts == self.texts:
             return self
         place_of = {text: place for place, text in enumerate(self.texts)}
         places = [place_of[text] for text in texts]
-        return Asked(
+        return Questions(
             self.language,
             texts,
             [self.bare[place] for place in places],
@@ -90,7 +90,7 @@ class Asked:
 
 def add_evidence(
     table: Candidates,
-    asked: Asked,
+    asked: Questions,
     answered: Features,
     words: "WordPairs | None",
     mean_lengths: Mapping[str, float],
@@ -133,7 +133,7 @@ def domain_columns(
     return dict(zip(DOMAIN, columns, strict=True))
 
 
-def _contradicts(table: Candidates, asked: Asked, answered: Features) -> NDArray[np.bool_]:
+def _contradicts(table: Candidates, asked: Questions, answered: Features) -> NDArray[np.bool_]:
     contradicts = np.zeros(len(table), bool)
     counts = list(map(asked.numbers_of, range(len(asked.bare))))
     with_numbers = np.array([bool(count) for count in counts], bool)
@@ -153,7 +153,7 @@ class WordPairs:
     """
 
     def __init__(
-        self, asked: Asked, source: WordIndex, target: WordIndex, questions: NDArray[np.int64], words: Tokens
+        self, asked: Questions, source: WordIndex, target: WordIndex, questions: Rows, words: Tokens
     ) -> None:
         """Compare the words of `asked` with those of candidates for `questions` (n,), rows of `target`."""
         self._asked, self._source, self._target, self._questions = asked, source, target, questions

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.answer import Differs
-from index.answers.evidence import Asked, as_written
+from index.answers.evidence import Questions, as_written
 from index.answers.word_index import WordIndex
 from index.languages import has_spaces
 from index.text.contrasts.compare import contrasts
@@ -29,7 +29,7 @@ SUITS_BETTER = 0.05  # CSLS, of another sentence than the question; less is as o
 
 
 def contrasting(
-    asked: Asked, question: int, text: str, language: str, words: WordIndex
+    asked: Questions, question: int, text: str, language: str, words: WordIndex
 ) -> Sequence[Contrast]:
     """What a text in some language says otherwise than a question, by number; `words`: of its language."""
     bare, text = asked.bare[question], without_tags(text)

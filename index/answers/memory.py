@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from index.answers.answer import Answer
 from index.answers.candidates import Candidates
-from index.answers.evidence import Asked
+from index.answers.evidence import Questions
 from index.answers.guard import contrasting
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
@@ -117,7 +117,7 @@ class Memory:
     words: WordIndex
 
     def of_questions(
-        self, asked: Asked, table: Candidates, most: int, *, alike_alone: bool = False
+        self, asked: Questions, table: Candidates, most: int, *, alike_alone: bool = False
     ) -> list[list[Remembered]]:
         """Choose for each question translated sentences of its language in `table`.
 
@@ -131,7 +131,7 @@ class Memory:
         ]
 
     def _likely(
-        self, asked: Asked, question: int, table: Candidates, places: Sequence[int], alike_alone: bool
+        self, asked: Questions, question: int, table: Candidates, places: Sequence[int], alike_alone: bool
     ) -> list[tuple[float, Remembered]]:
         """Those of a question's candidates that may mean the same, without their translations.
 
@@ -157,7 +157,7 @@ class Memory:
         return found
 
     def _chosen(
-        self, asked: Asked, question: int, likely: Sequence[tuple[float, Remembered]], most: int
+        self, asked: Questions, question: int, likely: Sequence[tuple[float, Remembered]], most: int
     ) -> list[Remembered]:
         """The strongest that are translated, with what they say otherwise than the question."""
         chosen, agrees = list[Remembered](), False

@@ -21,7 +21,7 @@ from index.text.normalisation import clean
 from index.text.sentences import may_be_several, sentences
 
 AT_ONCE = 4096  # characters that are cleaned or divided without a thread
-Step = Literal["clean", "detect", "encode"]
+WorkStep = Literal["clean", "detect", "encode"]
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -34,7 +34,7 @@ class Work(Protocol):
         ...
 
     async def run(
-        self, step: Step, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+        self, step: WorkStep, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
         """Call `act` on some items, perhaps together with those of other requests."""
         ...
@@ -50,12 +50,12 @@ class AtOnce:
         return self._translator.answer(queries)
 
     async def run(
-        self, step: Step, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+        self, step: WorkStep, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
         return act(items)
 
 
-class Asked(NamedTuple):
+class SourceText(NamedTuple):
     """A cleaned text, its language, and its targets as they were sent -> their codes."""
 
     text: str
@@ -150,7 +150,7 @@ def check_answers(field: str, count: int, choices: Choices, most: int | None) ->
 
 async def _asked(
     translator: Translator, request: Request, names: Sequence[str], cleaned: Sequence[str], work: Work
-) -> list[Asked]:
+) -> list[SourceText]:
     """The texts with their languages; the targets of a text whose language was detected leave that out."""
     languages = translator.known
     given = [] if request.source is None else [("source", request.source)]
@@ -160,7 +160,7 @@ async def _asked(
     if request.source is not None:
         own = request.kind == "sentence"  # who names one language twice wants what means the same
         languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values(), own=own)
-        return [Asked(text, codes[0], targets) for text in cleaned]
+        return [SourceText(text, codes[0], targets) for text in cleaned]
     chances_of = translator.language_chances  # the method itself, which other requests ask, too
     detect = chances_of if request.kind == "sentence" else partial(chances_of, kind="word")
     chances = await work.run("detect", detect, cleaned)
@@ -171,12 +171,12 @@ async def _asked(
         assert source is not None
         others = {sent: code for sent, code in targets.items() if code != source} or targets
         languages.check_reachable(name, source, others.values())
-        asked.append(Asked(text, source, others))
+        asked.append(SourceText(text, source, others))
     return asked
 
 
 async def _parts(
-    asked: Sequence[Asked],
+    asked: Sequence[SourceText],
     request: SentenceRequest,
     work: Work,
     chosen: Callable[[Answers], Answers],
@@ -203,13 +203,13 @@ async def _parts(
 async def _add_pictograms(
     translator: Translator,
     kind: Kind,
-    asked: Sequence[Asked],
+    asked: Sequence[SourceText],
     results: Sequence[SentenceResult | WordResult],
     work: Work,
 ) -> None:
     """Add its pictograms to each text and answer."""
     texts: dict[tuple[Kind, str, str], None] = {}
-    translated: list[tuple[Asked, SentenceResult | WordResult | PartResult]] = []
+    translated: list[tuple[SourceText, SentenceResult | WordResult | PartResult]] = []
     for text, result in zip(asked, results, strict=True):
         texts[kind, text.source, text.text] = None
         parts = result.sentences or () if isinstance(result, SentenceResult) else ()

@@ -20,7 +20,7 @@ from index.answers.candidates import (
     ranked,
     with_rows,
 )
-from index.answers.evidence import Asked, WordPairs, add_evidence
+from index.answers.evidence import Questions, WordPairs, add_evidence
 from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
 from index.answers.sentence_index import SentenceIndex, supported, translated
@@ -51,7 +51,7 @@ class SentenceSearch:
     _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
 
     def answers(
-        self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False
+        self, asked: Questions, target: str, counts: Sequence[int], *, memory_alone: bool = False
     ) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
@@ -82,7 +82,7 @@ class SentenceSearch:
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
 
-    def _candidates(self, asked: Asked, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
+    def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
 
         What is said in a language without sentences is looked for in all that the corpus aligns.
@@ -111,7 +111,7 @@ class SentenceSearch:
         return self._aligned[code]
 
     def _contrasts(
-        self, table: Candidates, asked: Asked, index: SentenceIndex, recalled: Recalled
+        self, table: Candidates, asked: Questions, index: SentenceIndex, recalled: Recalled
     ) -> dict[int, Sequence[Contrast]]:
         """What candidates that are at least near say otherwise than their questions, by place, if anything.
 
@@ -153,7 +153,7 @@ class SentenceSearch:
         found = ((index.translations(row, one), one) for one in aligned)
         return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
 
-    def _recalled(self, asked: Asked, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
+    def _recalled(self, asked: Questions, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
         """Sentences of its own language that may say what a question says, by what translates them."""
         memory, language = self.sentences.get(asked.language), asked.language
         aligned = memory is index or (memory and memory.groups and index.groups)
@@ -174,7 +174,7 @@ class SentenceSearch:
         return recalled
 
     def _with_memory(
-        self, table: Candidates, recalled: Recalled, asked: Asked, index: SentenceIndex
+        self, table: Candidates, recalled: Recalled, asked: Questions, index: SentenceIndex
     ) -> Candidates:
         """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
         table.columns["similarity"] = np.zeros(len(table))
@@ -188,7 +188,7 @@ class SentenceSearch:
     def _answers(
         self,
         table: Candidates,
-        asked: Asked,
+        asked: Questions,
         index: SentenceIndex,
         recalled: Recalled,
         words: WordPairs,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from index.answers.answer import DIGITS, Answers, LanguageInfo, Pictogram
 from index.answers.candidates import ANSWERS_CONSIDERED
 from index.answers.corpus_words import CorpusWords
-from index.answers.evidence import Asked
+from index.answers.evidence import Questions
 from index.answers.languages import Languages
 from index.answers.memory import repeats
 from index.answers.request import Kind, Query
@@ -234,7 +234,7 @@ class Translator:
             for row in self.pictograms.nearest(vectors)
         ]
 
-    def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Asked]:
+    def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Questions]:
         """Tokenise and encode cleaned texts, as (source, text); the questions of each language."""
         by_source: dict[str, list[str]] = {}
         for source, text in texts:
@@ -257,7 +257,7 @@ class Translator:
             own = tokens.take(np.arange(begin, end)).without(self.encoder.tokenizer.special)
             of_texts = self.encoder.as_taught(code, read[begin:end], vectors[begin:end])
             words = [words_of(text, code)[:WORDS_READ] for text in read[begin:end]]
-            asked[code] = Asked(code, rows, every[begin:end], of_texts, own, words)
+            asked[code] = Questions(code, rows, every[begin:end], of_texts, own, words)
             begin = end
         return asked
 

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from index.build.corpus import Corpus
-from index.build.encoding import Pool
-from index.build.job import Job, save_array
+from index.build.encoding import EncodingPool
+from index.build.job import BuildJob, save_array
 from index.build.lexicon import choose_words, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
@@ -103,7 +103,7 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | Non
         if existing := made_before(out, plan.base, plan.job):
             return existing
         # One thread, so that the vectors do not depend on the number of cores.
-        job = Job(work, parts_of(work), bundle, TextEncoder(bundle), threads)
+        job = BuildJob(work, parts_of(work), bundle, TextEncoder(bundle), threads)
         return publish(out, work, _Build(job, plan, ray).run(next_version(out)))
 
 
@@ -122,7 +122,7 @@ def made_before(out: Path, base: str | None, job: str | None) -> IndexManifest |
 class _Build:
     """One run of the job, whose stages leave files."""
 
-    def __init__(self, job: Job, plan: Plan, ray: str | None) -> None:
+    def __init__(self, job: BuildJob, plan: Plan, ray: str | None) -> None:
         self.job, self.plan, self.ray = job, plan, ray
         self.entries: dict[str, LanguageEntry] = {}
 
@@ -160,10 +160,10 @@ class _Build:
         manifest = with_quality(job, manifest, known=plan.options.aligned)
         return move_to_store(job, manifest) if plan.options.store else manifest
 
-    def _pool(self, detector: Detector) -> Pool:
+    def _pool(self, detector: Detector) -> EncodingPool:
         """The pool that encodes, a context manager; every kind of pool gives the same bytes."""
         if self.ray is None:
-            return Pool(self.job, detector)
+            return EncodingPool(self.job, detector)
         from index.build.ray import RayPool  # Ray is an extra
 
         return RayPool(self.job, detector, self.ray)

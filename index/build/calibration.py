@@ -22,7 +22,7 @@ from index.answers.candidates import (
     limited,
     ranked,
 )
-from index.answers.evidence import Asked, WordPairs, add_evidence
+from index.answers.evidence import Questions, WordPairs, add_evidence
 from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
@@ -75,7 +75,7 @@ class Indexes:
 
 
 @dataclass(frozen=True)
-class Questions:
+class Outcomes:
     """n questions of one language pair, first with their translations in the index, then again without.
 
     `table`: their candidates, with all evidence and the column `right`. `in_ten` (n,): whether a right one is
@@ -103,7 +103,7 @@ class Pool:
     words; no `best` of sentences of the language of the questions.
     """
 
-    asked: Asked
+    asked: Questions
     cosines: Vectors
     rows: Rows
     right: NDArray[np.bool_]
@@ -113,7 +113,7 @@ class Pool:
     words: WordIndex
 
 
-def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[str, float]) -> Questions:
+def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[str, float]) -> Outcomes:
     """Answer the questions of pools with all evidence, once with the right answers and once without."""
     halves: tuple[list[Candidates], list[Candidates]] = [], []
     in_ten = []
@@ -134,7 +134,7 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
             known = {pair[0]: float(pool.asked.lengths.mean()), **lengths}
             add_evidence(table, pool.asked, pool.features, words, known, pair, best=pool.best)
             half.append(table)
-    return Questions(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
+    return Outcomes(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
 
 
 def _answered(pool: Pool, left_out: NDArray[np.bool_], most: int) -> Candidates:
@@ -325,11 +325,11 @@ def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, added: AddedScenes)
         )
 
 
-def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Asked:
+def _asked(language: str, texts: Sequence[str], vectors: Vectors) -> Questions:
     """Questions without tokens, which tell the kind of a text: that is fitted by itself (domain.py)."""
     bare = [without_tags(text) for text in texts]
     words = [words_of(text, language)[:WORDS_READ] for text in bare]
-    return Asked(language, texts, bare, vectors, Tokens.of([[]] * len(texts)), words)
+    return Questions(language, texts, bare, vectors, Tokens.of([[]] * len(texts)), words)
 
 
 def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
@@ -374,7 +374,7 @@ def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:
 
 
 def fit_confidence(
-    asked: Mapping[Pair, Questions],
+    asked: Mapping[Pair, Outcomes],
     lengths: Mapping[str, float],
     random: np.random.Generator,
     source: Literal["aligned", "scenes"],

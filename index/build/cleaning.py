@@ -31,7 +31,7 @@ def compared(text: str, metadata: str) -> str:
 
 
 @dataclass(frozen=True)
-class Batch:
+class CleaningBatch:
     """A batch between `begin` and `finish`: (file, sentence) pairs and their cleaned `texts`.
 
     `unfit` is the reason why each is dropped regardless of earlier texts, or None; `wanted` are the distinct
@@ -101,7 +101,7 @@ class Cleaner:
         for text, row in rows:
             self.seen.first(text, row)
 
-    def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:
+    def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> CleaningBatch:
         """Clean the texts of a batch and find those that may be kept."""
         texts = [clean(sentence.text) for _, sentence in sentences]
         compared = [
@@ -120,9 +120,9 @@ class Cleaner:
             first = {new[key] for key in begun}
             fit = [number for number in fit if compared[number] in first or sentences[number][1].is_string]
         wanted = list(dict.fromkeys(texts[number] for number in fit))
-        return Batch(sentences, texts, unfit, compared, keys, begun, wanted)
+        return CleaningBatch(sentences, texts, unfit, compared, keys, begun, wanted)
 
-    def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
+    def finish(self, batch: CleaningBatch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
         """Yield (position in batch, sentence) of those kept; `foreign`: text -> if in another language."""
         self.seen.expect(batch.keys)
         self._begun -= batch.begun

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
 from index.answers.sentence_index import SentenceIndex
-from index.build.job import Job
+from index.build.job import BuildJob
 from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
 from index.confidence.models import Model, fit
@@ -67,7 +67,7 @@ class HeldTokens:
     weight: float
 
 
-def held_tokens(job: Job, code: str, halved: bool) -> HeldTokens:
+def held_tokens(job: BuildJob, code: str, halved: bool) -> HeldTokens:
     """Tokenise the first sentences of a language; `halved` if its training words have the other half."""
     tokenizer = job.encoder.tokenizer
     tokens = Tokens.of([])
@@ -77,7 +77,7 @@ def held_tokens(job: Job, code: str, halved: bool) -> HeldTokens:
 
 
 def count_tokens(
-    job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, Sequence[str]]
+    job: BuildJob, held: Mapping[str, HeldTokens], others: Mapping[str, Sequence[str]]
 ) -> TokenCounts:
     """Count the tokens of the index's sentences and the encoder's training words, and of other text."""
     size = job.encoder.vocabulary
@@ -96,7 +96,7 @@ def count_tokens(
 
 
 def fit_domain(
-    job: Job,
+    job: BuildJob,
     indexes: Mapping[str, SentenceIndex],
     scenes: Mapping[Pair, Probes],
     others: Mapping[Pair, Probes],

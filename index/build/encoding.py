@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from index.build.job import Job
+from index.build.job import BuildJob
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -66,19 +66,19 @@ class Worker:
         return Encoded(foreign.tolist(), vectors)
 
 
-class Pool:
+class EncodingPool:
     """Encodes in `job.threads` processes, or in this one for few texts.
 
     `ahead`: how many shards to submit before waiting for the first.
     """
 
-    def __init__(self, job: Job, detector: Detector) -> None:
+    def __init__(self, job: BuildJob, detector: Detector) -> None:
         self._job, self.detector = job, detector
         self._worker: Worker | None = None  # of this process
         self._executor: ProcessPoolExecutor | None = None
         self.ahead = 2 * job.threads if job.threads > 1 else 0
 
-    def __enter__(self) -> "Pool":
+    def __enter__(self) -> "EncodingPool":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -143,7 +143,7 @@ class Shard(NamedTuple):
 class Shards:
     """The vectors of one language, in the order of the corpus; a context manager."""
 
-    def __init__(self, job: Job, code: str, pool: Pool) -> None:
+    def __init__(self, job: BuildJob, code: str, pool: EncodingPool) -> None:
         self._code, self._pool, self._dimension = code, pool, job.encoder.dimension
         self._seed = f"{job.bundle.manifest.digest} {code}"
         vectors, self._journal = job.part(f"{code}.vectors"), job.part(f"{code}.journal")

@@ -1,4 +1,4 @@
-"""Job: what the stages of a build share. They are run in order by build_index.py."""
+"""BuildJob: what the stages of a build share. They are run in order by build_index.py."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from index.encoder.text_encoder import TextEncoder
 
 
 @dataclass(frozen=True)
-class Job:
+class BuildJob:
     """A running build, on `threads` cores.
 
     Files to publish are in `work`; `parts` has the vectors from which a killed build goes on.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
-from index.build.encoding import Pool
-from index.build.job import Job, save_array
+from index.build.encoding import EncodingPool
+from index.build.job import BuildJob, save_array
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -24,7 +24,7 @@ SENTENCES_READ = 1 << 15  # at a time, for their features
 CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its words
 
 
-def word_counts(job: Job, code: str, pool: Pool) -> Counter[str]:
+def word_counts(job: BuildJob, code: str, pool: EncodingPool) -> Counter[str]:
     """Count the words in the sentences of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
@@ -43,7 +43,7 @@ def choose_words(counts: Counter[str]) -> Counter[str]:
 
 
 def write_words(
-    job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
+    job: BuildJob, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
 ) -> dict[str, Vectors]:
     """Write LANG.words.arrow and LANG.features.* of each language; return its words' unit vectors (n, d).
 

@@ -16,7 +16,7 @@ from index.build import probes
 from index.build.calibration import (
     AddedScenes,
     Indexes,
-    Questions,
+    Outcomes,
     aligned,
     ask,
     fit_confidence,
@@ -27,7 +27,7 @@ from index.build.calibration import (
     sentence_pools,
 )
 from index.build.domain import fit_domain
-from index.build.job import Job, save_array
+from index.build.job import BuildJob, save_array
 from index.build.probes import Pair, Probes
 from index.confidence import MIN_CONFIDENCE, PairQuality
 from index.confidence.models import Confidence, calibration_error
@@ -45,7 +45,7 @@ NEAR_ASKED = 250  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
 
 
-def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
+def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
     """Add the quality of each pair of languages and the fitted confidence to a manifest.
 
     `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
@@ -89,7 +89,9 @@ def with_quality(job: Job, manifest: IndexManifest, *, known: bool = False) -> I
     return manifest.model_copy(update={"confidence": confidence.model_copy(update={"near": near})})
 
 
-def _asked_scenes(job: Job, indexes: Mapping[str, SentenceIndex], codes: Sequence[str]) -> dict[Pair, Probes]:
+def _asked_scenes(
+    job: BuildJob, indexes: Mapping[str, SentenceIndex], codes: Sequence[str]
+) -> dict[Pair, Probes]:
     """Ask scenes in each pair of languages: most in those that are both in the index, if it has several."""
     codes = [code for code in codes if probes.scenes(code)]
     pairs = [(source, target) for target in indexes for source in codes if source != target]
@@ -114,7 +116,7 @@ def calibrate(
     """
     random, lengths = np.random.default_rng(0), indexes.mean_lengths()
     models = encoder.bundle.manifest.calibration
-    asked: dict[Pair, Questions] = {}
+    asked: dict[Pair, Outcomes] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))
     with Progress(len(pairs), unit="pairs", label="calibrate") as bar:
         for pair in pairs:
@@ -140,7 +142,7 @@ def _ask_scenes(
     scenes: Mapping[Pair, Probes],
     encoder: TextEncoder,
     lengths: Mapping[str, float],
-) -> dict[Pair, Questions]:
+) -> dict[Pair, Outcomes]:
     """Answer the scenes, in languages of the index; one of a single language is asked in others."""
     codes = indexes.sentences
     asked = {}
@@ -159,14 +161,14 @@ def _ask_scenes(
     return asked
 
 
-def _quality_by(answered: Questions, fitted: Confidence | None) -> PairQuality:
+def _quality_by(answered: Outcomes, fitted: Confidence | None) -> PairQuality:
     """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
     usable = fitted and fitted.sentence[0].weights.keys() <= answered.table.columns.keys()
     chances = fitted.sentence[0].probability(answered.table.columns) if fitted and usable else None
     return _quality(answered, chances).model_copy(update={"ece": None})
 
 
-def _quality(answered: Questions, chances: NDArray[np.float64] | None) -> PairQuality:
+def _quality(answered: Outcomes, chances: NDArray[np.float64] | None) -> PairQuality:
     """The quality of a pair with answers in the order of their chances; without chances, of their scores."""
     order = answered.table["score"].astype(np.float64) if chances is None else chances
     chosen = likeliest(answered.table, order)

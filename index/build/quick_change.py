@@ -33,7 +33,7 @@ from index.encoder.vectors import Vectors
 from index.errors import BundleError
 from index.formats.sentence import Sentence
 from index.storage.groups import write_groups
-from index.storage.index_manifest import IndexManifest, LanguageEntry, Segment
+from index.storage.index_manifest import IndexManifest, LanguageEntry, VectorSegment
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table, strings
 from index.storage.versions import (
     DETECTOR,
@@ -64,7 +64,7 @@ def is_quick(manifest: IndexManifest, previous: Mapping[str, PreviousVersion], a
     """Whether a change is of few sentences, in languages that stay, whose vectors are in files."""
 
     def rows(code: str, base: PreviousVersion) -> int:
-        segment = base.entry.segment or Segment()
+        segment = base.entry.segment or VectorSegment()
         before = len(segment.rows) + len(segment.deleted)
         return before + len(base.deleted) + len(base.replaced) + len(added.get(code, ()))
 
@@ -239,9 +239,9 @@ class _Change:
             every = np.concatenate([np.delete(every, base.deleted, axis=0), values[len(replaced) :]])
             save_array(self.work / file, every)
 
-    def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> Segment | None:  # noqa: ANN401
+    def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> VectorSegment | None:  # noqa: ANN401
         """Write LANG.added.faiss, of what it had and still is, of the replaced and the new rows."""
-        base, before = self.base, self.base.entry.segment or Segment()
+        base, before = self.base, self.base.entry.segment or VectorSegment()
         main = Segmented.main_rows_of(base.entry.main_rows, before)
         there = base.deleted[base.deleted < len(main)], replaced[replaced < len(main)]
         deleted = np.union1d(np.array(before.deleted, np.int64), main[there[0]])
@@ -253,9 +253,9 @@ class _Change:
         if len(rows):
             vectors = np.concatenate([base.vectors.reconstruct(kept), other, new])
             write_faiss(self.work / ADDED.format(self.code), vectors, "Flat")
-        segment = Segment(
+        segment = VectorSegment(
             deleted=tuple(deleted.tolist()),
             replaced=tuple(np.setdiff1d(outdated, deleted).tolist()),
             rows=tuple(rows.tolist()),
         )
-        return None if segment == Segment() else segment
+        return None if segment == VectorSegment() else segment

@@ -19,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from index.build.encoding import Encoded, Pool, Worker
-from index.build.job import Job
+from index.build.encoding import Encoded, EncodingPool, Worker
+from index.build.job import BuildJob
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError
@@ -71,13 +71,13 @@ class Setup(NamedTuple):
             return Worker(TextEncoder(open_bundle(Path(folder))), self.detector)
 
 
-class RayPool(Pool):
+class RayPool(EncodingPool):
     """Encodes on the Ray cluster at `address`, HOST:PORT, or at "auto" on the one that this machine is in.
 
     Raises PassepartoutError for a cluster that does not answer.
     """
 
-    def __init__(self, job: Job, detector: Detector, address: str) -> None:
+    def __init__(self, job: BuildJob, detector: Detector, address: str) -> None:
         super().__init__(job, detector)
         self._address = address
 
@@ -110,11 +110,11 @@ class RayPool(Pool):
             self._ray.shutdown()
 
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
-        """See Pool.encode."""
+        """See EncodingPool.encode."""
         return self.submit(_encode, self._setups, self._key, code, list(texts), check_language)
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
-        """See Pool.count."""
+        """See EncodingPool.count."""
         return self.submit(count_words, texts, code)
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
@@ -124,7 +124,7 @@ class RayPool(Pool):
         return future
 
     def result(self, future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
-        """See Pool.result. PassepartoutError if workers keep dying."""
+        """See EncodingPool.result. PassepartoutError if workers keep dying."""
         errors = self._ray.exceptions
         try:
             return future.result()

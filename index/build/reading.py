@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from index.build.cleaning import Batch, Cleaned, Cleaner, compared
+from index.build.cleaning import Cleaned, Cleaner, CleaningBatch, compared
 from index.build.corpus import Corpus, Ids, metadata_of
-from index.build.encoding import Pool, Shard, Shards
-from index.build.job import Job
+from index.build.encoding import EncodingPool, Shard, Shards
+from index.build.job import BuildJob
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
@@ -34,7 +34,7 @@ SHARD_CHARACTERS = 16 << 20  # of texts and metadata, above which a shard ends e
 TEXTS_DETECTED = 200  # foreign texts in which a build looks for their language
 
 
-def vectors_of(job: Job, code: str, rows: int) -> Vectors:
+def vectors_of(job: BuildJob, code: str, rows: int) -> Vectors:
     """The vectors (rows, d) of a language's sentences, memory-mapped."""
     vectors: Vectors = np.memmap(
         job.part(f"{code}.vectors"), np.float32, "r", shape=(rows, job.encoder.dimension)
@@ -42,7 +42,7 @@ def vectors_of(job: Job, code: str, rows: int) -> Vectors:
     return vectors
 
 
-def texts_of(job: Job, code: str, size: int, end: int | None = None) -> Iterator[StringArray]:
+def texts_of(job: BuildJob, code: str, size: int, end: int | None = None) -> Iterator[StringArray]:
     """Yield the texts of the rows up to but not including `end`, at most `size` at a time."""
     begin = 0
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
@@ -55,10 +55,10 @@ def texts_of(job: Job, code: str, size: int, end: int | None = None) -> Iterator
 
 
 def read_corpus(
-    job: Job,
+    job: BuildJob,
     corpus: Corpus,
     cleaning: Cleaning,
-    pool: Pool,
+    pool: EncodingPool,
     previous: dict[str, PreviousVersion],
     *,
     own_ids: bool = False,
@@ -95,10 +95,10 @@ class SentenceWriter:
 
     def __init__(
         self,
-        job: Job,
+        job: BuildJob,
         code: str,
         cleaning: Cleaning,
-        pool: Pool,
+        pool: EncodingPool,
         ids: Ids,
         bar: Progress,
         files: ExitStack,
@@ -167,7 +167,7 @@ class SentenceWriter:
         while len(self.pending) > ahead:
             self.pending.popleft()()
 
-    def _keep(self, batch: Batch, shard: Shard, characters: int) -> None:
+    def _keep(self, batch: CleaningBatch, shard: Shard, characters: int) -> None:
         foreign = shard.result().foreign
         if len(self.foreign) < TEXTS_DETECTED and any(foreign):
             self.foreign += [text for text, other in zip(batch.wanted, foreign, strict=True) if other]

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.job import Job, save_array
+from index.build.job import BuildJob, save_array
 from index.build.reading import vectors_of
 from index.encoder.vectors import Vectors
 from index.progress import Progress
@@ -26,7 +26,7 @@ LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 
 
 def write_indexes(
-    job: Job, suffix: str, vectors: Mapping[str, Vectors], factory: str | None = None
+    job: BuildJob, suffix: str, vectors: Mapping[str, Vectors], factory: str | None = None
 ) -> dict[str, SearchSettings]:
     """Write LANG{suffix}.faiss of each language's unit vectors (n, d); return the settings.
 
@@ -48,7 +48,7 @@ def write_indexes(
 
 
 def _opened(
-    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
+    job: BuildJob, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
 ) -> dict[str, FaissIndex]:
     """Open the indexes that `write_indexes` wrote, of so many rows."""
     paths = {code: job.path(f"{code}{suffix}.faiss") for code in sizes}
@@ -59,7 +59,7 @@ def _opened(
 
 
 def write_neighbourhoods(
-    job: Job, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings], *, own: bool
+    job: BuildJob, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings], *, own: bool
 ) -> None:
     """Write LANG{suffix}.hubness.npy and LANG{suffix}.best.npy, of sentences or of words.
 
@@ -109,7 +109,7 @@ def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Itera
         yield from pool.map(of_block, range(0, max(1, len(rows)), ROWS_AT_A_TIME))
 
 
-def move_to_store(job: Job, manifest: IndexManifest) -> IndexManifest:
+def move_to_store(job: BuildJob, manifest: IndexManifest) -> IndexManifest:
     """Move the sentence vectors of a version from LANG.faiss into Milvus; return the manifest that says so.
 
     Raises StoreError.

@@ -31,7 +31,7 @@ class SearchSettings(Frozen):
     collection: str = Field(default="", pattern=r"^[A-Za-z0-9_]{0,255}$")
 
 
-class Segment(Frozen):
+class VectorSegment(Frozen):
     """What changed in a language since LANG.faiss was written; LANG.added.faiss has the vectors of `rows`.
 
     `deleted` and `replaced` are rows of LANG.faiss, ascending; `rows` are those of the version: replaced ones
@@ -60,12 +60,12 @@ class LanguageEntry(Frozen):
     links: int = Field(ge=0)
     search: SearchSettings = SearchSettings()
     word_search: SearchSettings = SearchSettings()
-    segment: Segment | None = None
+    segment: VectorSegment | None = None
 
     @property
     def main_rows(self) -> int:
         """The number of rows of LANG.faiss."""
-        segment = self.segment or Segment()
+        segment = self.segment or VectorSegment()
         return self.sentences - len(segment.rows) + len(segment.deleted) + len(segment.replaced)
 
 

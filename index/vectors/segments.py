@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from index.encoder.vectors import Vectors
-from index.storage.index_manifest import IndexManifest, SearchSettings, Segment
+from index.storage.index_manifest import IndexManifest, SearchSettings, VectorSegment
 from index.vectors.faiss import FaissIndex
 from index.vectors.vector_index import Rows, VectorIndex, by_cosine
 
-ADDED = "{}.added.faiss"  # the vectors of a Segment
+ADDED = "{}.added.faiss"  # the vectors of a VectorSegment
 
 
 class Segmented:
     """A VectorIndex over `main`, without the rows that a segment hides, and `added`, which has its rows."""
 
-    def __init__(self, main: VectorIndex, added: VectorIndex | None, segment: Segment) -> None:
+    def __init__(self, main: VectorIndex, added: VectorIndex | None, segment: VectorSegment) -> None:
         self._main, self._added, self._segment = main, added, segment
         self._rows = np.array(segment.rows, np.int64)
         self._deleted = np.array(segment.deleted, np.int64)
@@ -29,7 +29,7 @@ class Segmented:
         return self._count
 
     @staticmethod
-    def main_rows_of(count: int, segment: Segment) -> Rows:
+    def main_rows_of(count: int, segment: VectorSegment) -> Rows:
         """The row in LANG.faiss, of `count` rows, of each row that it has, deleted ones left out."""
         return np.delete(np.arange(count), np.array(segment.deleted, np.int64))
 

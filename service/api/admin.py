@@ -15,7 +15,7 @@ from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, manifest_of, versions
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, invalid, unavailable
 from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
@@ -138,7 +138,7 @@ async def cancel(job_id: JobId, jobs: JobsNow) -> Job:
     return _existing(await _ask(partial(jobs.cancel, job_id)))
 
 
-def _check_options(options: UploadOptions, engine: Engine) -> None:
+def _check_options(options: UploadOptions, engine: ServiceEngine) -> None:
     """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
     if not options.name and not options.format:
         raise invalid("name", "name is missing: give the name of the file, or its format")
@@ -160,7 +160,7 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
             raise invalid("columns", "columns: only tables have some: leave columns out")
 
 
-async def _check(body: Request, engine: Engine, spool: Spool) -> None:
+async def _check(body: Request, engine: ServiceEngine, spool: Spool) -> None:
     """Raise ProblemError for languages that the encoder does not know, and for unknown uploads."""
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]

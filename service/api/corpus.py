@@ -21,7 +21,7 @@ from index.formats.registry import Source, read, suffix_of
 from index.text.normalisation import clean
 from service import limits
 from service.api.dependencies import EngineNow
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.http.bodies import A_FILE
 from service.http.problems import ProblemError, ProblemType, invalid, unavailable
 from service.schemas.responses import Board, BoardPhrase
@@ -150,7 +150,7 @@ def _board(content: bytes, name: str) -> Response:
     return Response(board.model_dump_json(), media_type="application/json")
 
 
-def _codes(engine: Engine, source: str, target: Sequence[str]) -> tuple[str, list[str]]:
+def _codes(engine: ServiceEngine, source: str, target: Sequence[str]) -> tuple[str, list[str]]:
     """The codes of languages as the index spells them; RequestError for those that it has no sentences in."""
     named = [("source", source), *(("target", code) for code in target)]
     codes, indexes = engine.languages.known(named), engine.translator.sentence_indexes

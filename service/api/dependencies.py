@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.engine.index_manager import IndexManager
 from service.http.problems import ProblemError, ProblemType
 from service.http.request_context import INDEX_VERSION
@@ -24,7 +24,7 @@ async def get_index_manager(request: Request) -> IndexManager:
     return manager
 
 
-async def get_engine(request: Request) -> Engine:
+async def get_engine(request: Request) -> ServiceEngine:
     """The engine of the version served now, which the request keeps to its end."""
     engine = (await get_index_manager(request)).engine
     request.scope["state"][INDEX_VERSION] = engine.translator.version
@@ -45,6 +45,6 @@ async def get_jobs(request: Request) -> "JobQueue":
 
 
 IndexManagerNow = Annotated[IndexManager, Depends(get_index_manager)]
-EngineNow = Annotated[Engine, Depends(get_engine)]
+EngineNow = Annotated[ServiceEngine, Depends(get_engine)]
 SettingsNow = Annotated[Settings, Depends(get_settings)]
 JobsNow = Annotated["JobQueue", Depends(get_jobs)]

@@ -25,7 +25,7 @@ from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
 from service.api.libretranslate_schemas import FileRequest
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
@@ -62,7 +62,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     return response
 
 
-async def _translated(request: Request, engine: Engine, settings: Settings) -> Response:
+async def _translated(request: Request, engine: ServiceEngine, settings: Settings) -> Response:
     if media_type(request.headers.get("content-type", "")) != MULTIPART_TYPE:
         check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
@@ -138,7 +138,7 @@ async def _filled(
     source: str | None,
     target: str,
     fuzzy: str | None,
-    engine: Engine,
+    engine: ServiceEngine,
     settings: Settings,
 ) -> tuple[Summary, bytes]:
     label = name[:LONGEST_NAME] if len(name) <= LONGEST_NAME else f"file{suffix_of(name)[:8]}"
@@ -163,7 +163,7 @@ async def _filled(
 
 
 async def _look_up(
-    texts: Sequence[str], found: dict[str, Answers], source: str, target: str, engine: Engine
+    texts: Sequence[str], found: dict[str, Answers], source: str, target: str, engine: ServiceEngine
 ) -> None:
     """Add the matches of the translation memory for each text."""
     remember = partial(engine.translator.remember, source=source, target=target)

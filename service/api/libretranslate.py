@@ -33,7 +33,7 @@ from service.api.libretranslate_schemas import (
     TranslateRequest,
 )
 from service.api.validation import check_texts
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.http.access import check_body_key
 from service.http.bodies import read_fields, validation_error
 from service.http.problems import brief, invalid
@@ -137,7 +137,7 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
         raise validation_error(error) from None
 
 
-async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
+async def _texts(body: TranslateRequest, engine: ServiceEngine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
     markup = body.format == "html"
     cleaned = await clean_texts(body.q, engine, lambda text: clean(without_markup(text) if markup else text))
@@ -156,7 +156,7 @@ async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
 
 
 async def _answers(
-    texts: Sequence[Text], target: str, body: TranslateRequest, engine: Engine, settings: Settings
+    texts: Sequence[Text], target: str, body: TranslateRequest, engine: ServiceEngine, settings: Settings
 ) -> list[Answers | None]:
     """The answers to each text that are likely enough; None for one that needs no translation."""
     needed = [text for text in texts if text.needs(target)]
@@ -187,7 +187,7 @@ async def _put_together(
     answers: Sequence[Answers | None],
     target: str,
     body: TranslateRequest,
-    engine: Engine,
+    engine: ServiceEngine,
     settings: Settings,
 ) -> list[str | None]:
     """Put the translations of the sentences of each text in their places.

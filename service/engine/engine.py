@@ -1,4 +1,4 @@
-"""Engine: does the work of answering for the service, from the cache and in the batcher's threads.
+"""ServiceEngine: does the work of answering for the service, from the cache and in the batcher's threads.
 
 A request uses one engine from beginning to end, so that its answer is from one version. The batcher and the
 cache are shared by the engines of all versions (index_manager.py).
@@ -27,7 +27,7 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
-class Engine:
+class ServiceEngine:
     """Work (index/answers/respond.py) of one version of an index.
 
     Files take many times as long as a question, so they are handled by the separate batcher `slow_batcher`.

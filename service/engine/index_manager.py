@@ -17,7 +17,7 @@ from typing import TypeVar
 from index.answers.translator import Translator
 from index.errors import PassepartoutError
 from index.storage.versions import CURRENT, current
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 
 log = logging.getLogger("passepartout.index")
 
@@ -27,14 +27,14 @@ Result = TypeVar("Result")
 class IndexManager:
     """Holds the `engine` that is served; `make_engine` makes one for an opened version."""
 
-    def __init__(self, index: Path, threads: int, make_engine: Callable[[Translator], Engine]) -> None:
+    def __init__(self, index: Path, threads: int, make_engine: Callable[[Translator], ServiceEngine]) -> None:
         self._index, self._threads, self._make_engine = index, threads, make_engine
         self._lock = asyncio.Lock()
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
-        self._engine: Engine | None = None
+        self._engine: ServiceEngine | None = None
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> ServiceEngine:
         assert self._engine is not None  # start() has been awaited
         return self._engine
 
@@ -86,7 +86,7 @@ class IndexManager:
                 seen = changed
                 await self.reload()
 
-    def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
+    def _open(self, translator: Translator | None, version: str | None = None) -> ServiceEngine:
         served = self._engine.translator if self._engine else None
         opened = translator or Translator.open(
             self._index, version=version, threads=self._threads, like=served

@@ -25,7 +25,7 @@ REDIS_SECONDS = 0.02  # until Redis must answer
 Result = TypeVar("Result")
 
 
-class Entry(Frozen):
+class StoredAnswers(Frozen):
     """The value of a key."""
 
     key: str
@@ -57,7 +57,7 @@ class RedisCache:
         pipe = self._redis.pipeline(transaction=False)
         for key, value in answers.items():
             name = shared_key(key, self._secret)
-            document = Entry(key=name, answers=value).model_dump_json().encode()
+            document = StoredAnswers(key=name, answers=value).model_dump_json().encode()
             pipe.set(name, self._digest(document) + document, ex=self._seconds)
         await self._result(pipe.execute())
 
@@ -91,7 +91,7 @@ class RedisCache:
         try:
             if not hmac.compare_digest(digest, self._digest(document)):
                 raise ValueError("not written with this secret")
-            entry = Entry.model_validate_json(document)
+            entry = StoredAnswers.model_validate_json(document)
             if entry.key != name:
                 raise ValueError("stored under another key")
         except ValueError:  # pydantic's errors are subclasses

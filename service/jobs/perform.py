@@ -26,7 +26,7 @@ from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutErro
 from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 from index.formats.streams import READ_BYTES, open_stream
-from index.progress import Progress, Step, heard_by
+from index.progress import Progress, ProgressStep, heard_by
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, manifest_of, version_before, versions
 from index.teaching.learn_language import teach_index
@@ -220,7 +220,7 @@ class _Run:
             _check_length(source.path)
         return sources
 
-    def _hear(self, step: Step) -> None:
+    def _hear(self, step: ProgressStep) -> None:
         with suppress(RedisError):  # the job continues while Redis is away
             self._tell(step.label, done=step.done, total=step.total, unit=step.unit)
 

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from index import progress
-from index.progress import Progress, Step, duration, heard_by
+from index.progress import Progress, ProgressStep, duration, heard_by
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def test_duration(seconds: float, text: str) -> None:
 
 
 def test_a_listener_receives_progress_instead(clock: list[float]) -> None:
-    stream, heard = io.StringIO(), list[Step]()
+    stream, heard = io.StringIO(), list[ProgressStep]()
     with heard_by(heard.append), Progress(9, unit="words", label="align", stream=stream) as bar:
         for _ in range(9):
             clock[0] += 0.2
             bar.advance()
-    assert heard == [Step("align", done, 9, "words") for done in (3, 6, 9, 9)]
+    assert heard == [ProgressStep("align", done, 9, "words") for done in (3, 6, 9, 9)]
     assert stream.getvalue() == ""
 
 
 def test_a_listener_may_end_the_work(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    def refuse(step: Step) -> None:
+    def refuse(step: ProgressStep) -> None:
         raise InterruptedError
 
     def work() -> None:

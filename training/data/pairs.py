@@ -50,7 +50,7 @@ class PairSupplier:
         raise NotImplementedError
 
 
-class Pseudopairs(PairSupplier):
+class PseudopairSupplier(PairSupplier):
     """Supplies pairs that were mined.
 
     tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
@@ -161,7 +161,7 @@ class Pseudopairs(PairSupplier):
 
 
 def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]:
-    """The pairs (m, 2) of each two languages that `Pseudopairs.write` wrote, and any weights (m,).
+    """The pairs (m, 2) of each two languages that `PseudopairSupplier.write` wrote, and any weights (m,).
 
     DamagedError if the file cannot be read.
     """

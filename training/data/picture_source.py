@@ -28,7 +28,7 @@ class PixelScale:
         return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
 
 
-class Pictures(Protocol):
+class Decoded(Protocol):
     """Decoded pictures (size, size, 3) by name."""
 
     @property
@@ -51,7 +51,7 @@ class PictureSource(Protocol):
 
 
 # vision.training, if it is not "frozen" -> the source of these pictures, seen by `count` views, on a device.
-SOURCES: dict[str, Callable[[Pictures, tuple[str, ...], PixelScale, int, torch.device], PictureSource]] = {}
+SOURCES: dict[str, Callable[[Decoded, tuple[str, ...], PixelScale, int, torch.device], PictureSource]] = {}
 
 
 class FixedFeatures:

@@ -21,11 +21,11 @@ TextNames = Annotated[
 ]
 
 
-class Table(BaseModel):
+class SettingsTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class DataSettings(Table):
+class DataSettings(SettingsTable):
     """Which captions of which pictures are trained on.
 
     pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
@@ -87,7 +87,7 @@ class DataSettings(Table):
         return self.languages[:1] if self.pictures == "pivoted" else None
 
 
-class TokenizerSettings(Table):
+class TokenizerSettings(SettingsTable):
     """A vocabulary shared by all languages: subwords by BPE (globetrotter, 3.5), or word forms (Kádár et al.
     2019, 3.1; MULE), where a form is one token whatever its language.
 

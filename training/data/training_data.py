@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from index.encoder.vectors import Numbers, Vectors
 from training.data.captions import CaptionedPictures
-from training.data.pairs import Pseudopairs
+from training.data.pairs import PseudopairSupplier
 from training.data.tokens import Tokens
 
 Row = TypeVar("Row", str, Tokens)  # a sentence, as text or as token ids
@@ -51,12 +51,12 @@ class TrainingData:
         return np.asarray([caption.picture for caption in self.captions.captions], np.int64)
 
     @cached_property
-    def pseudopairs(self) -> Pseudopairs:
+    def pseudopairs(self) -> PseudopairSupplier:
         """The supplier of mined pairs."""
         # Of each language's sentences those without pictures come first.
         texts = {code: self.sentences[code][: len(texts)] for code, texts in self.texts.items()}
         mined = self.sentences if self.mine_captions else texts
-        return Pseudopairs(mined, self.seed, self._text_rows())
+        return PseudopairSupplier(mined, self.seed, self._text_rows())
 
     @property
     def mined_lines(self) -> Mapping[str, Sequence[str]]:

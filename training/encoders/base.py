@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from index.encoder.bundle import TOKENIZER
 from training.data.folder import find_folder
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 from training.data.training_data import TrainingData
 from training.encoders.stored import Start
 from training.encoders.vision import VisionSettings
@@ -22,7 +22,7 @@ ENCODERS: dict[str, type["EncoderSettings"]] = {}
 TINY_ENCODER = "weights/tiny-text"  # where `train --smoke` puts a model with its tokenizer, below its data
 
 
-class EncoderSettings(Table, ABC):
+class EncoderSettings(SettingsTable, ABC):
     """The table [text] of a recipe: one subclass a text encoder, named by its field `encoder`, a Literal.
 
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.

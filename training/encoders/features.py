@@ -24,7 +24,7 @@ from index.encoder.vectors import Vectors
 from index.errors import TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder
-from training.data.picture_source import Pictures
+from training.data.picture_source import Decoded
 from training.data.pictures import PictureArchive, PictureCollection
 from training.encoders.vision import Backbone
 from training.quiet import quiet
@@ -138,7 +138,7 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
     return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
 
 
-def extract_features(backbone: Backbone, pictures: Pictures, names: Sequence[str], views: int) -> Vectors:
+def extract_features(backbone: Backbone, pictures: Decoded, names: Sequence[str], views: int) -> Vectors:
     """Features of the first `views` fixed views of pictures: (views, N, F)."""
     few = len(names) * views * pictures.size**2 < FEW_PIXELS
     run = _runner(backbone, pictures.size, few=few)

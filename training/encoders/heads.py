@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 
 
-class HeadSettings(Table):
+class HeadSettings(SettingsTable):
     """The common space: its dimension and the heads that map text and pictures into it.
 
     "mlp": a prediction head (globetrotter, 3.5); "linear": one affine map; "none": the hidden vector itself.

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from index.errors import DataError
 from training.data.folder import find_folder
 from training.data.picture_source import CENTRE_GREY, PixelScale
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 
 
-class VisionSettings(Table):
+class VisionSettings(SettingsTable):
     """The picture branch.
 
     backbone: a Hugging Face name, or a folder (looked for below the data folder first).

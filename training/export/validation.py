@@ -6,7 +6,7 @@ from pathlib import Path
 from evaluation.suites.pictograms import held_out_names
 from evaluation.suites.sets import (
     TRANSLATION_KIND,
-    Caption,
+    CaptionLine,
     line_up,
     read_captions,
     read_split,
@@ -43,7 +43,7 @@ def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
     return most_lines(some if len(some) > 1 else captions, read_split(data / name / "splits.tsv", "dev"))
 
 
-def most_lines(captions: Mapping[str, Sequence[Caption]], images: set[str]) -> Lines:
+def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Lines:
     """Line up the languages that give most sentences, the better a language covers `images` the sooner.
 
     Empty if no two languages share an image.

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from index.encoder.vectors import Numbers, Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import words
-from training.data.pairs import Pairs, Pseudopairs, read_pairs
+from training.data.pairs import Pairs, PseudopairSupplier, read_pairs
 from training.data.tokens import Tokens, tokenize
 from training.mining.contexts import Contexts, translations
 from training.mining.probable_pairs import (
@@ -51,7 +51,7 @@ class Rounds:
     """
 
     settings: MiningSettings
-    pairs: Pseudopairs
+    pairs: PseudopairSupplier
     lines: Mapping[str, Sequence[str]]
     tokenizer: Tokenizer
     file: Callable[[int], Path]
@@ -136,7 +136,7 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 class Round:
     """One round of mining for probable pairs."""
 
-    source: Pseudopairs
+    source: PseudopairSupplier
     epoch: int
     embed: Embed
     settings: MiningSettings

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from training.data.auxiliary import SUPPLIERS, Batch
-from training.data.settings import DataSettings, Table
+from training.data.settings import DataSettings, SettingsTable
 from training.encoders.base import EncoderSettings
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import VisionSettings
@@ -97,7 +97,7 @@ class Tables(Protocol):
     def vision(self) -> VisionSettings: ...
 
 
-class Objective(Table):
+class Objective(SettingsTable):
     """One loss of a recipe: its fields are settings, calling it computes the loss of a step.
 
     weight: the λ of the loss in the sum (globetrotter, eq. 5). by_term: the loss is a mean over independent

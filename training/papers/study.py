@@ -32,7 +32,7 @@ from evaluation.reports.document import grid, page
 from evaluation.reports.report import name as measure_name
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 from training.loop.training_loop import train
 from training.papers.measures import Figures, measure_run
 from training.recipes.files import shipped_recipes
@@ -53,7 +53,7 @@ SHOWN = (
 )
 
 
-class System(Table):
+class System(SettingsTable):
     """A system that is not a shipped recipe: `set` is laid over `recipe`.
 
     start: the system with whose run it begins, in place of its stages; "": as its recipe says.
@@ -64,7 +64,7 @@ class System(Table):
     start: str = ""
 
 
-class Claim(Table):
+class Claim(SettingsTable):
     """What a paper claims, the systems that show it, and what came out here.
 
     compared: the languages of Multi30k; (): all. shown: its figures in the report, as patterns.
@@ -80,7 +80,7 @@ class Claim(Table):
     ceiling: str = ""
 
 
-class Claims(Table):
+class Claims(SettingsTable):
     """The contents of claims.toml."""
 
     systems: dict[str, System] = Field(default_factory=dict)

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from index.errors import RecipeError
-from training.data.settings import DataSettings, Table, TokenizerSettings
+from training.data.settings import DataSettings, SettingsTable, TokenizerSettings
 from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
@@ -27,7 +27,7 @@ from training.recipes.settings import MiningSettings, OptimiserSettings, RunSett
 STAGES = "stages"
 
 
-class Recipe(Table):
+class Recipe(SettingsTable):
     """A validated recipe. Each table is documented at its class.
 
     stages: what comes before, each as a run of its own: tables that are laid over those of this recipe. Each
@@ -156,7 +156,7 @@ def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
         raise RecipeError(f"recipe {name}: {error}") from None
 
 
-def _table(kind: type[Table], table: object, *place: str) -> Table:
+def _table(kind: type[SettingsTable], table: object, *place: str) -> SettingsTable:
     try:
         return kind.model_validate(table)
     except ValidationError as error:

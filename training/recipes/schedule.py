@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 
 
-class ScheduleSettings(Table):
+class ScheduleSettings(SettingsTable):
     """The table [schedule]; without it every epoch learns from all objectives.
 
     pretraining: the only objectives in the first `pretraining_epochs` epochs (MULE's language pretraining).

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from training.data.settings import Table, listed
+from training.data.settings import SettingsTable, listed
 
 
-class MiningSettings(Table):
+class MiningSettings(SettingsTable):
     """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the current
     encoder before epoch `begin` and every `every` epochs from there on (training.mining).
 
@@ -73,7 +73,7 @@ class MiningSettings(Table):
         return first <= epoch < first + self.contexts * self.every
 
 
-class OptimiserSettings(Table):
+class OptimiserSettings(SettingsTable):
     """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions.
 
     schedule: "linear" falls to 0 at the end of the run, and before each round of mining, which then finds a
@@ -103,7 +103,7 @@ class OptimiserSettings(Table):
         return "chunks" if self.chunk_size else "whole"
 
 
-class RunSettings(Table):
+class RunSettings(SettingsTable):
     """When a run validates and saves (both in epochs), and how many CPU threads it uses (0: all).
 
     keep: the model of the "best" validation, or the "last" one, for systems without pictures, which

@@ -60,7 +60,7 @@ class Office(Document):
 
 
 @dataclass(frozen=True)
-class Text:
+class Paragraph:
     """A paragraph or cell: its text, and the <t> elements that hold it, of runs that look alike or not."""
 
     text: str
@@ -146,7 +146,7 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     return document
 
 
-def _document(content: bytes, label: str) -> tuple[Office, list[Text]]:
+def _document(content: bytes, label: str) -> tuple[Office, list[Paragraph]]:
     parts = _parts(content, label)
     cells = ((part, "worksheet", "is") for part in parts if len(parts) == 1)  # of a single sheet
     part, root, tag = next((kind for kind in (WORD, SHEET, *cells) if kind[0] in parts), WORD)
@@ -217,20 +217,20 @@ def _elements(
     return xml.document(parts[name], f"{label}, {name}", root, (tag,))
 
 
-def _text(source: str, element: xml.Element) -> Text:
+def _text(source: str, element: xml.Element) -> Paragraph:
     holders = (element, *element.within("r", outside=element.name))
     pieces = [(piece, run) for run in holders for piece in run.elements("t", "tab", "br", "cr")]
     runs = [(piece, run.first("rPr")) for piece, run in pieces if piece.name == "t"]
     looks = {source[look.begin : look.end] if look else "" for _, look in runs}
     lines = "".join(piece.text if piece.name == "t" else "\0" for piece, _ in pieces).split("\0")
-    return Text(" ".join(filter(None, lines)), [piece for piece, _ in runs], looks)
+    return Paragraph(" ".join(filter(None, lines)), [piece for piece, _ in runs], looks)
 
 
 def _adapted(differ: bool, filling: Filling) -> Filling:
     return filling._replace(fuzzy=filling.fuzzy or differ)
 
 
-def _filled(document: Document, found: Text, filling: Filling) -> Iterator[Edit]:
+def _filled(document: Document, found: Paragraph, filling: Filling) -> Iterator[Edit]:
     first, *others = found.runs
     content = xml.escaped(filling.text, document.charset)
     yield from xml.rewritten(document.text, first, content, {"xml:space": "preserve"})

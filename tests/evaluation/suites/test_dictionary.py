@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.suites.words import (
     Dictionary,
-    Vocabulary,
+    WordVectors,
     dictionary_translation,
     read_dictionary,
     score_dictionary,
@@ -39,7 +39,7 @@ def test_a_file_that_is_no_dictionary_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
-    vocabulary = Vocabulary(["a", "b"], unit_rows(0, 2, 6))
+    vocabulary = WordVectors(["a", "b"], unit_rows(0, 2, 6))
     score = score_dictionary(Dictionary("x", "y", [("p", "q")]), {"x": vocabulary, "y": vocabulary})
     assert (score.n, score.measures) == (0, {"coverage": 0.0})
 

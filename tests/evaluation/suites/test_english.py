@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.suites.english import captions_with_english, everyday, picture_sets
-from evaluation.suites.sets import Caption
+from evaluation.suites.sets import CaptionLine
 from evaluation.suites.translation import multi30k
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -121,8 +121,8 @@ def test_any_caption_of_the_picture_is_right(encoder: TextEncoder) -> None:
     no candidate."""
     english, german = sentences("en")[:120], sentences("de")[:120]
     captions = {
-        "en": [Caption(f"{row // 2}", text, "human") for row, text in enumerate(english)],
-        "de": [Caption(f"{row // 2}", german[row], "machine") for row in range(1, 100, 2)],
+        "en": [CaptionLine(f"{row // 2}", text, "human") for row, text in enumerate(english)],
+        "de": [CaptionLine(f"{row // 2}", german[row], "machine") for row in range(1, 100, 2)],
     }
     table = captions_with_english(encoder, captions, {f"{row}" for row in range(60)}, LANGUAGES)
     assert {(pair.source, pair.n) for pair in table.pairs} == {("de", 50), ("en", 100)}

@@ -5,7 +5,7 @@ import pytest
 from evaluation.suites.sets import (
     MAX_LINES,
     TRANSLATION_KIND,
-    Caption,
+    CaptionLine,
     available,
     line_up,
     read_aligned,
@@ -68,8 +68,8 @@ def test_too_many_lines_are_refused(folder: Path) -> None:
 def test_captions_and_splits(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "en.tsv", ["1.jpg\tA dog.\thuman", "1.jpg\tA brown dog.\tmachine"])
     assert read_captions(path) == [
-        Caption("1.jpg", "A dog.", "human"),
-        Caption("1.jpg", "A brown dog.", "machine"),
+        CaptionLine("1.jpg", "A dog.", "human"),
+        CaptionLine("1.jpg", "A brown dog.", "machine"),
     ]
     splits = write_lines(tmp_path / "splits.tsv", ["1.jpg\ttrain", "2.jpg\ttest", "3.jpg\ttest"])
     assert read_split(splits, "test") == {"2.jpg", "3.jpg"}
@@ -86,8 +86,8 @@ def test_a_malformed_caption_is_refused_by_its_line(tmp_path: Path, line: str) -
         read_captions(path)
 
 
-def rows(*triples: tuple[str, str, str]) -> list[Caption]:
-    return [Caption(*triple) for triple in triples]
+def rows(*triples: tuple[str, str, str]) -> list[CaptionLine]:
+    return [CaptionLine(*triple) for triple in triples]
 
 
 def test_captions_line_up_by_image() -> None:

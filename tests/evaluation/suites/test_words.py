@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from evaluation.suites.words import (
     QUERIES_AT_ONCE,
     Dictionary,
-    Vocabulary,
+    WordVectors,
     corpus_counts,
     score_dictionary,
 )
@@ -26,8 +26,8 @@ def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[s
 def test_a_score_is_what_the_definition_gives() -> None:
     """CSLS over whole vocabularies, larger than a block; a word has several translations."""
     count = QUERIES_AT_ONCE + 7
-    one = Vocabulary([f"a{i}" for i in range(count)], unit_rows(0, count, 6))
-    other = Vocabulary([f"b{i}" for i in range(90)], unit_rows(1, 90, 6))
+    one = WordVectors([f"a{i}" for i in range(count)], unit_rows(0, count, 6))
+    other = WordVectors([f"b{i}" for i in range(90)], unit_rows(1, 90, 6))
     right = {i: {5 * i % 90, i % 90, i * i % 90} for i in range(count)}
     entries = [(f"a{i}", f"b{j}") for i, translations in right.items() for j in translations]
     entries += [("a1", "missing"), ("missing", "b1")]

@@ -8,7 +8,7 @@ import pytest
 
 from index.answers.answer import Differs
 from index.answers.candidates import Candidates
-from index.answers.evidence import Asked, WordPairs, add_evidence, as_written
+from index.answers.evidence import Questions, WordPairs, add_evidence, as_written
 from index.answers.sentence_index import SentenceIndex
 from index.answers.translator import Translator, untimed
 from index.answers.word_index import WordIndex
@@ -35,7 +35,7 @@ def row_of(translator: Translator, text: str) -> int:
     return next(row for row in range(len(german(translator))) if german(translator).id(row) == answer.id)
 
 
-def asked(translator: Translator, texts: Sequence[str], source: str = "en") -> Asked:
+def asked(translator: Translator, texts: Sequence[str], source: str = "en") -> Questions:
     return translator._asked({(source, text): None for text in texts}, untimed)[source].of(list(texts))
 
 

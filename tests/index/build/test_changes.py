@@ -36,7 +36,7 @@ from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
 from index.storage.files import describe
-from index.storage.index_manifest import Segment
+from index.storage.index_manifest import VectorSegment
 from index.storage.options import Cleaning, Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
@@ -305,7 +305,7 @@ def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_pat
         assert (folder / name).samefile(before[0] / name)
     english = manifest.languages["en"]
     assert (english.sentences, english.dropped) == (31, {"duplicate": 1})
-    assert english.segment == Segment(rows=(30,))
+    assert english.segment == VectorSegment(rows=(30,))
     (answer,) = Translator.open(index).sentences([rows[0]["en"]], "en", "de", 1)[0]
     assert (answer.text, answer.match, answer.id) == (rows[0]["de"], "exact", "de:x")
     other = jsonl(tmp_path / "other.jsonl", [{"id": "x", "en": "A newspaper eats a zebra."}])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from index.build import encoding
-from index.build.encoding import Encoded, Pool, Shards
-from index.build.job import Job
+from index.build.encoding import Encoded, EncodingPool, Shards
+from index.build.job import BuildJob
 from index.build.lexicon import detector_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -25,8 +25,8 @@ PARTS = [TEXTS[:20], TEXTS[20:45], TEXTS[45:]]
 
 
 @pytest.fixture
-def job(bundle: Bundle, tmp_path: Path) -> Job:
-    return Job(tmp_path, tmp_path, bundle, TextEncoder(bundle))
+def job(bundle: Bundle, tmp_path: Path) -> BuildJob:
+    return BuildJob(tmp_path, tmp_path, bundle, TextEncoder(bundle))
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,13 @@ def detector(bundle: Bundle) -> Detector:
     return detector_of(TextEncoder(bundle), {})
 
 
-def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 1) -> tuple[Vectors, int]:
+def encode(
+    job: BuildJob, detector: Detector, parts: list[list[str]], threads: int = 1
+) -> tuple[Vectors, int]:
     """All vectors, and how many texts had to be encoded."""
     counted = 0
-    at_work = Job(job.work, job.parts, job.bundle, job.encoder, threads)
-    with Pool(at_work, detector) as pool, Shards(job, "en", pool) as shards:
+    at_work = BuildJob(job.work, job.parts, job.bundle, job.encoder, threads)
+    with EncodingPool(at_work, detector) as pool, Shards(job, "en", pool) as shards:
         ask = pool.encode
 
         def counting(code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
@@ -53,7 +55,7 @@ def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 
     return np.fromfile(job.part("en.vectors"), np.float32).reshape(-1, job.encoder.dimension), counted
 
 
-def test_vectors_are_those_of_the_encoder_and_are_made_once(job: Job, detector: Detector) -> None:
+def test_vectors_are_those_of_the_encoder_and_are_made_once(job: BuildJob, detector: Detector) -> None:
     found, counted = encode(job, detector, PARTS)
     np.testing.assert_allclose(found, job.encoder.encode(TEXTS), atol=1e-6)
     assert counted == len(TEXTS)
@@ -62,7 +64,9 @@ def test_vectors_are_those_of_the_encoder_and_are_made_once(job: Job, detector: 
     np.testing.assert_array_equal(again, found)
 
 
-def test_processes_make_the_same_bytes(job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_make_the_same_bytes(
+    job: BuildJob, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found, _ = encode(job, detector, PARTS)
     monkeypatch.setattr(encoding, "TEXTS_WITHOUT_PROCESSES", 10)
     job.part("en.journal").unlink()
@@ -84,7 +88,7 @@ def test_processes_make_the_same_bytes(job: Job, detector: Detector, monkeypatch
     ids=["journal cut", "journal longer", "no journal", "vectors cut", "vectors flipped", "no vectors"],
 )
 def test_what_is_damaged_is_encoded_again_and_what_is_not_is_not(
-    job: Job, detector: Detector, damage: object, left: int
+    job: BuildJob, detector: Detector, damage: object, left: int
 ) -> None:
     found, _ = encode(job, detector, PARTS)
     damage(job.part("en.vectors"), job.part("en.journal"))  # type: ignore[operator]
@@ -95,20 +99,20 @@ def test_what_is_damaged_is_encoded_again_and_what_is_not_is_not(
 
 
 def test_only_other_texts_are_encoded_and_those_of_another_encoder_are(
-    job: Job, detector: Detector, tmp_path: Path
+    job: BuildJob, detector: Detector, tmp_path: Path
 ) -> None:
     encode(job, detector, PARTS)
     found, counted = encode(job, detector, [PARTS[0], ["A dog."], PARTS[2]])
     assert counted == 1
     np.testing.assert_allclose(found, job.encoder.encode([*PARTS[0], "A dog.", *PARTS[2]]), atol=1e-6)
     other = make_bundle(tmp_path / "other", seed=1, name="other")
-    again = Job(job.work, job.parts, other, TextEncoder(other))
+    again = BuildJob(job.work, job.parts, other, TextEncoder(other))
     assert encode(again, detector, [PARTS[0]])[1] == len(PARTS[0])
 
 
-def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector: Detector) -> None:
+def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: BuildJob, detector: Detector) -> None:
     texts = [TEXTS[0], sentences("de")[0], sentences("ar")[0], "dog"]
-    with Pool(job, detector) as encoders:
+    with EncodingPool(job, detector) as encoders:
         found = encoders.encode("en", texts, check_language=True).result()
         assert found.foreign == [False, True, True, False]
         assert not found.vectors[1:3].any()
@@ -117,10 +121,10 @@ def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector
 
 
 def test_a_process_that_is_killed_is_one_line(
-    job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch
+    job: BuildJob, detector: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding, "TEXTS_WITHOUT_PROCESSES", 1)
-    with Pool(Job(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
+    with EncodingPool(BuildJob(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
         encoders.encode("en", TEXTS, check_language=False).result()
         assert encoders._executor is not None
         for process in list(encoders._executor._processes.values()):

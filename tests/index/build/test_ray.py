@@ -14,7 +14,7 @@ import pytest
 from index.build import ray, reading
 from index.build.build_index import build_index
 from index.build.encoding import Shards
-from index.build.job import Job
+from index.build.job import BuildJob
 from index.build.lexicon import detector_of
 from index.build.ray import RayPool, Setup
 from index.encoder.bundle import Bundle
@@ -51,8 +51,8 @@ def cluster() -> Iterator[str]:
 
 
 @pytest.fixture
-def job(bundle: Bundle, tmp_path: Path) -> Job:
-    return Job(tmp_path, tmp_path, bundle, TextEncoder(bundle), WORKERS)
+def job(bundle: Bundle, tmp_path: Path) -> BuildJob:
+    return BuildJob(tmp_path, tmp_path, bundle, TextEncoder(bundle), WORKERS)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 
 @pytest.fixture
-def encoders(cluster: str, job: Job, detector: Detector) -> Iterator[RayPool]:
+def encoders(cluster: str, job: BuildJob, detector: Detector) -> Iterator[RayPool]:
     with RayPool(job, detector, "auto") as encoders:
         assert isinstance(encoders, RayPool)
         yield encoders
@@ -132,7 +132,7 @@ def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
 
 
 def test_a_shard_that_kills_its_workers_is_given_up(
-    cluster: str, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: str, job: BuildJob, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray, "TASK_RETRIES", 1)  # a try takes a second
     with RayPool(job, detector, "auto") as encoders:
@@ -166,7 +166,7 @@ def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detec
         ("127.0.0.1", "no Ray cluster at .*: give HOST:PORT or auto"),
     ],
 )
-def test_a_cluster_that_is_not_there(job: Job, detector: Detector, address: str, told: str) -> None:
+def test_a_cluster_that_is_not_there(job: BuildJob, detector: Detector, address: str, told: str) -> None:
     with pytest.raises(PassepartoutError, match=told) as caught, RayPool(job, detector, address):
         pass
     assert "\n" not in str(caught.value)

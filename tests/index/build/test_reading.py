@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from index.build.job import Job
+from index.build.job import BuildJob
 from index.build.reading import texts_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -21,7 +21,7 @@ def test_sentences_come_by_their_rows_whatever_the_batches_of_the_file(
     sentences = [f"Sentence {row}." for row in range(25)]
     with writing_table(tmp_path / "en.arrow", ["text"]) as table:
         table.add({"text": sentences})
-    job = Job(tmp_path, tmp_path, bundle, TextEncoder(bundle))
+    job = BuildJob(tmp_path, tmp_path, bundle, TextEncoder(bundle))
     found = [part.to_pylist() for part in texts_of(job, "en", size, end)]
     assert [text for part in found for text in part] == sentences[:end]
     assert all(0 < len(part) <= size for part in found)

@@ -13,7 +13,7 @@ from index.answers.request import Query
 from index.answers.translator import Translator
 from service.engine.batching import Batcher
 from service.engine.cache import Cache
-from service.engine.engine import Engine
+from service.engine.engine import ServiceEngine
 from service.observability.metrics import Metrics
 from tests.service.conftest import ClientFactory, RedisServer
 
@@ -60,14 +60,14 @@ def test_only_languages_of_the_index_are_warmed_up(
 ) -> None:
     opened, asked = Translator.open(remembering_dir), list[Query]()
     monkeypatch.setattr(opened, "answer", asked.extend)
-    Engine(opened, cast(Cache, None), cast(Batcher, None), Metrics()).warm_up()
+    ServiceEngine(opened, cast(Cache, None), cast(Batcher, None), Metrics()).warm_up()
     assert {query.source for query in asked} == {query.target for query in asked} == {"en", "de"}
 
 
 def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:
     """Without Python's collector of cycles, which a service hardly ever runs."""
     opened = Translator.open(index_dir)
-    engine = Engine(opened, cast(Cache, None), cast(Batcher, None), Metrics())
+    engine = ServiceEngine(opened, cast(Cache, None), cast(Batcher, None), Metrics())
     engine.warm_up()
     kept = [weakref.ref(thing) for thing in (engine, opened, opened.encoder)]
     gc.disable()

@@ -14,7 +14,7 @@ from redis import Redis
 from service.app import open_cache
 from service.engine import redis_cache
 from service.engine.cache import CacheKey
-from service.engine.redis_cache import Entry, RedisCache, shared_key
+from service.engine.redis_cache import StoredAnswers, RedisCache, shared_key
 from service.observability.metrics import Metrics
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
@@ -107,7 +107,7 @@ async def test_writing_to_redis_is_not_enough_to_forge_answers(
 ) -> None:
     """Values without a digest, with another one, and ours under another key, are misses and are replaced."""
     ours, others = (shared_key(key, SECRET) for key in (KEY, OTHER))
-    forged = Entry(key=ours, answers=answers("forged")).model_dump_json().encode()
+    forged = StoredAnswers(key=ours, answers=answers("forged")).model_dump_json().encode()
     digest = hmac.digest(secret, forged, "sha256").hex().encode() if secret else b""
     with Redis.from_url(redis_server.url) as client:
         client.set(ours, digest + forged)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from index.errors import DamagedError
-from training.data.pairs import PairSupplier, Pseudopairs, read_pairs
+from training.data.pairs import PairSupplier, PseudopairSupplier, read_pairs
 from training.data.tokens import Texts
 
 CPU = torch.device("cpu")
@@ -19,9 +19,9 @@ TOKENS = {
 }
 
 
-def source(seed: int = 0) -> Pseudopairs:
+def source(seed: int = 0) -> PseudopairSupplier:
     """Sentence i of German is paired with i of English, the first ten also with i + 1 of Portuguese."""
-    made = Pseudopairs(TOKENS, seed)
+    made = PseudopairSupplier(TOKENS, seed)
     same = np.arange(30)
     made.pair(
         {
@@ -40,7 +40,7 @@ def batch(made: PairSupplier, size: int, epoch: int, number: int, rows: slice = 
     return part
 
 
-def drawn(made: Pseudopairs, size: int, number: int) -> list[tuple[int, int]]:
+def drawn(made: PseudopairSupplier, size: int, number: int) -> list[tuple[int, int]]:
     (one, _), (other, _) = batch(made, size, 3, number)
     return list(zip(one[:, 0].tolist(), other[:, 0].tolist(), strict=True))
 
@@ -54,9 +54,9 @@ def test_a_batch_mixes_languages_those_with_few_pairs_a_little_more_often() -> N
     assert share == pytest.approx(expected, abs=0.05)
 
 
-def with_words() -> Pseudopairs:
+def with_words() -> PseudopairSupplier:
     """German sentence i has the word i % 2 twice, and 2, which isn't listed; English has three words."""
-    made = Pseudopairs(TOKENS, 0, rows={"text": {code: range(30) for code in TOKENS}})
+    made = PseudopairSupplier(TOKENS, 0, rows={"text": {code: range(30) for code in TOKENS}})
     words = {
         "de": [np.array([token], np.int32) for token in (900, 901)],
         "en": [np.array(tokens, np.int32) for tokens in ([910], [911], [912, 913])],
@@ -98,7 +98,7 @@ def test_a_sentence_without_translations_leaves_a_pair_of_words() -> None:
 
 
 def test_nothing_mined_gives_nothing() -> None:
-    made = Pseudopairs(TOKENS, 0)
+    made = PseudopairSupplier(TOKENS, 0)
     assert made.draw(8, 0, 0) is None
     made.pair({("de", "en"): np.empty((0, 2), np.int64)})
     made.begin(8, 0, 0)
@@ -126,7 +126,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         read_pairs(file)
 
 
-def weighted(seed: int = 0) -> Pseudopairs:
+def weighted(seed: int = 0) -> PseudopairSupplier:
     """As `source`; of German and English the first pair weighs three times what the others do."""
     made = source(seed)
     made.pair(made.pairs, {("de", "en"): np.array([0.9, *[0.3] * 29], np.float32)})
@@ -145,7 +145,7 @@ def test_pairs_come_in_proportion_to_their_weights() -> None:
 def test_weights_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "pairs.safetensors"
     weighted().write(file)
-    again = Pseudopairs(TOKENS, 0)
+    again = PseudopairSupplier(TOKENS, 0)
     again.pair(*read_pairs(file))
     assert list(again.pairs) == list(source().pairs)
     assert list(again.weights) == [("de", "en")]

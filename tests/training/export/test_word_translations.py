@@ -7,7 +7,7 @@ import pytest
 
 from index.text.normalisation import words
 from tests.training.tiny import BAG, recipe
-from training.data.pairs import Pseudopairs
+from training.data.pairs import PseudopairSupplier
 from training.export.word_translations import word_translations
 from training.loop.prepare import training_captions
 from training.loop.run import Run, create_run
@@ -33,7 +33,7 @@ def mined(folder: Path, data: Path, found: dict[tuple[str, str], float], *overri
     counts = list(map(len, lines))
     sentences = [0, 0]  # a pair that says nothing of words
     of_words = [[counts[side] + listed[side].index(pair[side]) for side in (0, 1)] for pair in found]
-    pairs = Pseudopairs({}, 0)
+    pairs = PseudopairSupplier({}, 0)
     pairs.pairs = {PAIR: np.array([sentences, *of_words])}
     pairs.weights = {PAIR: np.array([0.9, *found.values()], np.float32)}
     pairs.write(run.pseudopairs_file(3))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from index.encoder.vectors import Numbers
-from training.data.picture_source import SOURCES, Pictures, PixelScale
+from training.data.picture_source import SOURCES, Decoded, PixelScale
 
 SMALLEST_CROP = 0.2  # share of the area; SimCLR's 0.08 leaves a caption little to agree with
 COLOUR_JITTER = 0.4  # brightness, contrast, saturation; no hue: captions name colours
@@ -58,7 +58,7 @@ class AugmentedPictures:
 
     def __init__(
         self,
-        archive: Pictures,
+        archive: Decoded,
         names: tuple[str, ...],
         scale: PixelScale,
         count: int,

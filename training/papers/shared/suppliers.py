@@ -21,7 +21,7 @@ def language_places(data: TrainingData) -> Numbers:
     return np.asarray([place_of[caption.language] for caption in data.captions.captions], np.int64)
 
 
-class Languages(Supplier):
+class LanguageNumbers(Supplier):
     """Supplies the number of each caption's language among the recipe's."""
 
     def __init__(self, data: TrainingData) -> None:
@@ -88,4 +88,4 @@ def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:
     return captions
 
 
-SUPPLIERS |= {"partners": partners, "neighbours": neighbours, "languages": Languages}
+SUPPLIERS |= {"partners": partners, "neighbours": neighbours, "languages": LanguageNumbers}

@@ -20,7 +20,7 @@ from training.papers.mule.word_vectors import initial_word_vectors, principal
 from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
 from training.papers.shared.suppliers import language_places
-from training.papers.smalr.latent import Assignment, PretrainingSettings, Sentences, pretrain
+from training.papers.smalr.latent import Assignment, LatentSentences, PretrainingSettings, pretrain
 
 
 class HybridSettings(EncoderSettings):
@@ -161,7 +161,7 @@ def hybrid_words(
         settings.kept is not None
         and (np.count_nonzero(counts[len(SPECIAL_TOKENS) :], axis=0) > settings.kept).any()
     ):
-        captions = Sentences(data.tokens, language_places(data), data.picture_places)
+        captions = LatentSentences(data.tokens, language_places(data), data.picture_places)
         assigned = pretrain(
             vectors, captions, settings.latent, settings.universal, settings.pretraining, data.seed
         )

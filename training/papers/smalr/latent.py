@@ -10,12 +10,12 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from index.encoder.vectors import Numbers, Vectors, unit
-from training.data.settings import Table
+from training.data.settings import SettingsTable
 from training.data.tokens import Tokens
 from training.papers.mule.top_violations import top_violations
 
 
-class PretrainingSettings(Table):
+class PretrainingSettings(SettingsTable):
     """Pretraining of the latent vocabulary.
 
     explore, among: with probability `explore` a word takes a random one of its `among` best latent tokens
@@ -41,7 +41,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class LatentSentences:
     """Training sentences: token ids, and each sentence's language (N,) and picture (N,)."""
 
     tokens: Sequence[Tokens]
@@ -89,7 +89,7 @@ def choose(scores: Tensor, explore: float, among: int) -> Tensor:
 
 def pretrain(
     vectors: Sequence[Vectors],
-    sentences: Sentences,
+    sentences: LatentSentences,
     latent: int,
     universal: int,
     settings: PretrainingSettings,
@@ -132,7 +132,7 @@ def _triplets(anchors: Tensor, positives: Tensor, settings: PretrainingSettings)
 
 
 def _embed(
-    model: LatentVocabulary, sentences: Sentences, rows: Numbers, settings: PretrainingSettings
+    model: LatentVocabulary, sentences: LatentSentences, rows: Numbers, settings: PretrainingSettings
 ) -> Tensor:
     """Embed sentences, rows (n,), as the mean over their words: (n, universal)."""
     lengths = torch.tensor([len(sentences.tokens[row]) for row in rows])

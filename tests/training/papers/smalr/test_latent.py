@@ -3,7 +3,13 @@
 import numpy as np
 import torch
 
-from training.papers.smalr.latent import LatentVocabulary, PretrainingSettings, Sentences, choose, pretrain
+from training.papers.smalr.latent import (
+    LatentSentences,
+    LatentVocabulary,
+    PretrainingSettings,
+    choose,
+    pretrain,
+)
 
 
 def test_exploration_takes_one_of_the_best_with_the_given_probability() -> None:
@@ -35,7 +41,7 @@ def test_sentences_of_one_picture_come_to_share_tokens_across_languages() -> Non
     vectors = [draw.standard_normal((24, 16)).astype(np.float32) for _ in range(2)]
     meanings = [draw.choice(10, 3, replace=False) for _ in range(300)]
     tokens = [(row + 4 + 10 * language).astype(np.int32) for row in meanings for language in (0, 1)]
-    sentences = Sentences(tokens, np.tile([0, 1], 300), np.repeat(np.arange(300), 2))
+    sentences = LatentSentences(tokens, np.tile([0, 1], 300), np.repeat(np.arange(300), 2))
     settings = PretrainingSettings(steps=60, batch_size=48, learning_rate=1e-2, margin=0.2)
 
     def similarity(found: object) -> float:
@@ -49,6 +55,6 @@ def test_sentences_of_one_picture_come_to_share_tokens_across_languages() -> Non
         return float(np.diag(cosines).mean() - cosines.mean())
 
     learned = pretrain(vectors, sentences, 40, 16, settings, seed=0)
-    shuffled = Sentences(tokens, sentences.languages, draw.permutation(sentences.pictures))
+    shuffled = LatentSentences(tokens, sentences.languages, draw.permutation(sentences.pictures))
     assert similarity(learned) > 0.25
     assert similarity(pretrain(vectors, shuffled, 40, 16, settings, seed=0)) < 0.1
