@@ -14,7 +14,7 @@ from redis import Redis
 from service.app import open_cache
 from service.engine import redis_cache
 from service.engine.cache import CacheKey
-from service.engine.redis_cache import StoredAnswers, RedisCache, shared_key
+from service.engine.redis_cache import RedisCache, StoredAnswers, shared_key
 from service.observability.metrics import Metrics
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
