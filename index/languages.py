@@ -113,7 +113,8 @@ def standard_code(tag: str) -> str:
         return tag
     name, _, modifier = tag.replace("_", "-").partition("@")
     first, *rest = name.partition(".")[0].split("-")  # en_GB.UTF-8
-    spelled = [OTHER_CODES.get(first.lower(), first), *rest, POSIX_SCRIPTS.get(modifier.lower(), modifier)]
+    # Of modifiers only scripts count: de_DE@euro is German.
+    spelled = [OTHER_CODES.get(first.lower(), first), POSIX_SCRIPTS.get(modifier.lower()), *rest]
     try:
         found = langcodes.Language.get("-".join(filter(None, spelled)), normalize=False)
         if found.language not in languages():

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 
 from index.answers.answer import LanguageInfo
 from index.errors import Fault, RequestError, UndetectedLanguageError, UnknownLanguageError, listed
-from index.languages import TAGS_REMEMBERED, lookup
+from index.languages import TAGS_REMEMBERED, language, lookup
 from index.text.identification import likely_languages
 
 
@@ -34,21 +34,27 @@ class Languages:
             raise UnknownLanguageError(faults[0].message, faults)
         return [code for code in found if code]
 
-    def check_reachable(self, field: str, source: str, targets: Iterable[str], *, own: bool = False) -> None:
-        """Raise RequestError unless texts in `source` can be translated into each target.
+    def check_reachable(
+        self, field: str, source: str, targets: Mapping[str, str], *, own: bool = False
+    ) -> None:
+        """Raise RequestError unless texts in `source` can be translated into each target, as sent -> code.
 
         `own`: whether they can also be answered in their own language, with what means the same.
         """
         reachable = self.targets(source)
         if own and self._by_code[source].is_source and self._by_code[source].sentences:
             reachable = (*reachable, source)
-        faults = [self.unreachable(field, source, target) for target in targets if target not in reachable]
+        faults = [
+            self.unreachable(field, source, *target)
+            for target in targets.items()
+            if target[1] not in reachable
+        ]
         if faults:
             raise RequestError(faults[0].message, faults)
 
     def check_clear(self, texts: Iterable[tuple[str, Mapping[str, float], str | None]]) -> None:
         """Raise UndetectedLanguageError if a text, (field, chances of languages, language), has none."""
-        faults = [self.unclear(field, chances) for field, chances, language in texts if language is None]
+        faults = [self.unclear(field, chances) for field, chances, code in texts if code is None]
         if faults:
             raise UndetectedLanguageError(faults[0].message, faults)
 
@@ -70,21 +76,16 @@ class Languages:
             message = f"the language of {field} was not recognised: give source"
         return Fault("source", message, allowed=self.codes, candidates=candidates)
 
-    def unreachable(self, field: str, source: str, target: str) -> Fault:
-        """What is wrong with a target that the text in `field` cannot be translated into."""
-        reachable = list(self.targets(source))
+    def unreachable(self, field: str, source: str, sent: str, target: str) -> Fault:
+        """What is wrong with a target, `sent` as it is spelled, that the text in `field` cannot have."""
+        reachable, name = list(self.targets(source)), language(source).name
         reason = (
-            f"is the language of {field} already"
-            if target == source
-            else f"cannot be reached from {source!r}"
+            f"is the language of {field} already" if target == source else f"cannot be reached from {name}"
         )
         if not self._by_code[source].is_source:
             sources = [code for code in self.codes if self._by_code[code].is_source]
-            message = (
-                f"source {source!r} is a target alone, since the encoder does not know it: use one of "
-                f"{listed(sources)}"
-            )
-            return Fault("source", message, allowed=sources)
+            fact = f"{name} is a target alone, since the encoder does not know it"
+            return Fault("source", f"{fact}: use one of {listed(sources)} as the source", allowed=sources)
         cure = f"use one of {listed(reachable)}" if reachable else "add sentences in another language"
-        message = f"target {target!r} {reason}: {cure}"
+        message = f"target {sent!r} {reason}: {cure}"
         return Fault("target", message, allowed=reachable)

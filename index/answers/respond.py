@@ -159,7 +159,7 @@ async def _asked(
     targets = dict(zip(request.target, codes[len(given) :], strict=True))
     if request.source is not None:
         own = request.kind == "sentence"  # who names one language twice wants what means the same
-        languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values(), own=own)
+        languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets, own=own)
         return [SourceText(text, codes[0], targets) for text in cleaned]
     chances_of = translator.language_chances  # the method itself, which other requests ask, too
     detect = chances_of if request.kind == "sentence" else partial(chances_of, kind="word")
@@ -170,7 +170,7 @@ async def _asked(
     for name, text, source in zip(names, cleaned, sources, strict=True):
         assert source is not None
         others = {sent: code for sent, code in targets.items() if code != source} or targets
-        languages.check_reachable(name, source, others.values())
+        languages.check_reachable(name, source, others)
         asked.append(SourceText(text, source, others))
     return asked
 

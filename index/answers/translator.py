@@ -266,7 +266,7 @@ class Translator:
         named = ("source", source), ("target", target)
         if faults := [self.known.unknown(*pair) for pair in named if self.known.find(pair[1]) != pair[1]]:
             raise UnknownLanguageError(faults[0].message, faults)
-        self.known.check_reachable("text", source, [target], own=own)
+        self.known.check_reachable("text", source, {target: target}, own=own)
 
     def _info(self, code: str) -> LanguageInfo:
         entry, is_source = self.manifest.languages.get(code), code in self._sources

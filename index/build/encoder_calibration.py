@@ -30,7 +30,7 @@ Columns = dict[str, NDArray[np.float64]]
 
 
 def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed: int) -> Models:
-    """Fit both models; that of sentences on `sets` of (n, d) unit vectors a language.
+    """Fit the models of sentences, paraphrases and words; the first on `sets` of (n, d) unit vectors.
 
     Row i of a set is about the same in each language. Without a set of two languages, that of sentences is
     fitted on the English scenes and on these with a word left out.
@@ -47,7 +47,7 @@ def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed:
 
 
 def calibrate_scenes(encoder: TextEncoder, seed: int) -> Models:
-    """Fit both models on text of this project alone."""
+    """Fit these models on text of this project alone."""
     texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := scenes(code))}
     return calibrate(encoder, [{code: encoder.encode(lines) for code, lines in texts.items()}], seed)
 

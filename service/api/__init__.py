@@ -1,1 +1,1 @@
-"""The routes, one file for each protocol; what they share is in dependencies, validation and openapi."""
+"""The routes, one file for each protocol; what they share is in dependencies and validation."""

@@ -148,7 +148,7 @@ async def _filled(
         return document, source_language(document, engine.translator, source)
 
     document, code = await engine.run_slow(read)
-    engine.languages.check_reachable("file", code, [target])
+    engine.languages.check_reachable("file", code, {target: target})
     asked = [unit.text for unit in document.units if len(unit.text) <= settings.max_characters]
     found: dict[str, Answers] = {}
     await _look_up(asked, found, code, target, engine)

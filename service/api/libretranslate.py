@@ -161,7 +161,7 @@ async def _answers(
     """The answers to each text that are likely enough; None for one that needs no translation."""
     needed = [text for text in texts if text.needs(target)]
     for source in sorted({text.source for text in needed}):
-        engine.languages.check_reachable("q", source, [target])
+        engine.languages.check_reachable("q", source, {body.target: target})
 
     async def ask(kind: Kind, asked: Sequence[Text]) -> dict[Text, Answers]:
         queries = [Query(kind, text.cleaned, text.source, target, body.alternatives + 1) for text in asked]

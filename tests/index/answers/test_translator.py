@@ -129,7 +129,7 @@ def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Tr
     [
         ("fr", "de", "source 'fr' is not a language of this index: use one of ar, de, en, pt, zh"),
         ("en", "fr", "target 'fr' is not a language of this index: use one of de, en$"),
-        ("en", "pt", "target 'pt' cannot be reached from 'en': use one of de"),
+        ("en", "pt", "target 'pt' cannot be reached from English: use one of de"),
         ("de", "de", "target 'de' is the language of text already: use one of en"),
         ("../de", "en", "source '../de' is not a language of this index"),
     ],
