@@ -22,11 +22,11 @@ from index.answers.guard import contrasting
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
-from index.text.contrasts.contrast import Contrast
+from index.text.contrasts.contrast import UNREAD, Contrast
 from index.text.contrasts.lexicon import known_languages
 from index.text.normalisation import CharacterTable, words_of
 from index.text.number_words import numbers_in
-from index.text.placeables import KINDS, marks, skeleton
+from index.text.placeables import KINDS, marks, skeleton, without_tags
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
@@ -152,7 +152,7 @@ class Memory:
                     in_figures = "numbers" in likeness.penalties and figures == len(marks(text, "numbers"))
                     in_words = contradicts and not in_figures
                     strength = chance if in_words and not alike_alone else likeness.similarity
-                unopposed = strength if contradicts else _unopposed(strength, asked.language)
+                unopposed = strength if contradicts else _unopposed(strength)
                 found.append((unopposed, Remembered(row, [], strength, likeness)))
         return found
 
@@ -167,11 +167,19 @@ class Memory:
                 break
             if translations := self.sentences.translations(one.original, self.target):
                 text = self.sentences.text(one.original)
-                contrasts = contrasting(asked, question, text, asked.language, self.words) if answers else ()
+                contrasts = self._contrasts(asked, question, text) if answers else ()
                 strength = unopposed if answers and not contrasts else one.strength
                 chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
                 agrees |= answers and not contrasts
         return chosen
+
+    def _contrasts(self, asked: Questions, question: int, text: str) -> Sequence[Contrast]:
+        """What a sentence says otherwise; in a language without a file, any other words might."""
+        found, language = contrasting(asked, question, text, asked.language, self.words), asked.language
+        if found or language in known_languages():
+            return found
+        own_words = words_of(asked.bare[question], language)
+        return () if own_words == words_of(without_tags(text), language) else (Contrast(UNREAD),)
 
 
 def repeats(text: str, answer: Answer, languages: tuple[str, str]) -> bool:
@@ -189,9 +197,9 @@ def repeats(text: str, answer: Answer, languages: tuple[str, str]) -> bool:
     return own == of_original or (sorted(own[0]), own[1]) == (sorted(of_answer[0]), of_answer[1])
 
 
-def _unopposed(strength: float, language: str) -> float:
-    """The strength of a sentence that no contrast is found in, where all kinds of them would be."""
-    if strength >= MIN_CONFIDENCE or language not in known_languages():
+def _unopposed(strength: float) -> float:
+    """The strength of a sentence that no contrast is found in."""
+    if strength >= MIN_CONFIDENCE:
         return strength
     odds = UNOPPOSED_ODDS * strength / (1 - strength)
     return odds / (1 + odds)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 # Beside the axes of the files: the same words in another order or other forms, words exchanged or added.
 ORDER, FORM, EXCHANGED, ADDED = "order", "form", "exchanged", "added"
+UNREAD = "unread"  # other words of a language without a file: what they say is not known
 
 
 @dataclass(frozen=True)

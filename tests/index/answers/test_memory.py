@@ -12,7 +12,7 @@ from index.answers.memory import MIN_SIMILARITY, THE_VERY_TEXT, Comparison, Like
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.commands.export import export_index
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import Bundle, open_bundle
 from index.formats.registry import Source
 from index.storage.groups import Groups, write_groups
 from index.storage.options import Cleaning
@@ -173,3 +173,24 @@ def test_groups_are_a_relation(
         assert own.tolist() == sorted({group for other, group in pairs if other == row})
         assert groups.rows(own) == sorted({other for other, group in pairs if group in set(own.tolist())})
     assert groups.rows(np.zeros(0, np.int64)) == []
+
+
+OPEN = Path(__file__).parents[3] / "models" / "open"
+WORDS_UNKNOWN = {  # of languages whose sentences are not compared word by word: approved, and the opposite
+    "pl": ("Proszę wziąć tabletkę przed posiłkiem.", "Proszę wziąć tabletkę po posiłku."),
+    "ja": ("お子さんに牛乳を飲ませないでください。", "お子さんに牛乳を飲ませてください。"),
+    "vi": ("Kết quả xét nghiệm là âm tính.", "Kết quả xét nghiệm là dương tính."),
+    "ko": ("오른쪽 다리를 들어 주세요.", "왼쪽 다리를 들어 주세요."),
+}
+
+
+def test_other_words_are_near_where_none_are_compared(few_probes: None, tmp_path: Path) -> None:
+    rows = [(*WORDS_UNKNOWN, "qaa"), (*(approved for approved, _ in WORDS_UNKNOWN.values()), "Zo")]
+    rows += [("To jest klucz.", "これは鍵です。", "Đây là chìa khóa.", "이것은 열쇠입니다.", "Ka")]
+    translator = Translator.open(index_of_table(open_bundle(OPEN), tmp_path / "phrases.tsv", rows))
+    for code, (approved, opposite) in WORDS_UNKNOWN.items():
+        asked = [approved, approved.rstrip(".。").lower(), opposite]
+        exact, typed, other = (row[0] for row in translator.sentences(asked, code, "qaa"))
+        assert [exact.match, typed.match, other.match] == ["exact", "memory", "near"]
+        assert other.gloss == approved
+        assert other.text == "Zo"
