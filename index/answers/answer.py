@@ -35,13 +35,19 @@ class Original(Frozen):
 
 
 class Differs(Frozen):
-    """Words of the text that an answer leaves out, and words that it adds, spelled as in their texts."""
+    """Words of the text that an answer leaves out, and those that it or its gloss adds, spelled as there."""
 
     question: tuple[str, ...] = Field(
         default=(), description="Words of the text without a counterpart in the answer.", examples=[["beach"]]
     )
     answer: tuple[str, ...] = Field(
         default=(), description="Words of the answer without a counterpart in the text.", examples=[["Wiese"]]
+    )
+    gloss: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda words: not words,
+        description="Words of the gloss without a counterpart in the text, if the corpus has it.",
+        examples=[["meadow"]],
     )
 
 

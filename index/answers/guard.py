@@ -38,6 +38,22 @@ def contrasting(
     return contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
 
 
+def differing(
+    asked: Questions, question: int, original: str, answer: tuple[str, str], words: WordIndex
+) -> Differs:
+    """The words by which a question differs from a sentence of its language, and from its translation.
+
+    `answer`: that translation and its language.
+    """
+    found = contrasting(asked, question, original, asked.language, words)
+    across = contrasting(asked, question, *answer, words)
+    return Differs(
+        question=as_written([word for contrast in found for word in contrast.question], asked.bare[question]),
+        answer=as_written([word for contrast in across for word in contrast.answer], answer[0]),
+        gloss=as_written([word for contrast in found for word in contrast.answer], original),
+    )
+
+
 def limit_at(chances: NDArray[np.float64], places: Iterable[int], limit: float) -> None:
     """Make confidences (n,) at most `limit` at some places, such as where contrasts were found."""
     limited = list(places)
@@ -54,7 +70,7 @@ def with_contrasts(
     if not found:
         return differs
     asked = as_written([word for contrast in found for word in contrast.question], question)
-    # Those of a sentence whose translation the answer is are not in the answer, but for marks of a question.
+    # Those of a sentence of the question's language are not in the answer, but for marks of a question.
     edge = r"\b" if has_spaces(language) else ""
     said, lowered = [word for contrast in found for word in contrast.answer], answer.lower()
     words = [word for word in said if re.search(edge + re.escape(word) + edge, lowered)]

@@ -21,7 +21,14 @@ from index.answers.candidates import (
     with_rows,
 )
 from index.answers.evidence import Questions, WordPairs, add_evidence
-from index.answers.guard import MOST_LENGTH_DIFFERENCE, SUITS_BETTER, contrasting, limit_at, with_contrasts
+from index.answers.guard import (
+    MOST_LENGTH_DIFFERENCE,
+    SUITS_BETTER,
+    contrasting,
+    differing,
+    limit_at,
+    with_contrasts,
+)
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
 from index.answers.sentence_index import SentenceIndex, supported, translated
 from index.answers.word_index import WordIndex
@@ -202,7 +209,7 @@ class SentenceSearch:
             differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
         else:
             differs = [NO_DIFFERENCES] * len(rows)
-        memory = self.sentences.get(asked.language)
+        memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
         own = memory is index  # sentences that mean the same are no translations
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
         columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
@@ -219,6 +226,14 @@ class SentenceSearch:
                     chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
                 likeness = found.likeness
                 penalties = likeness.penalties if likeness else ()
+            likely = chance >= MIN_CONFIDENCE
+            if original and not likely:
+                apart = differing(asked, question, original.text, (text, index.language), spoken)
+            else:
+                # What the corpus says for this text, or one that means the same, was compared with that.
+                apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
+                said = contrasts.get(before, ())
+                apart = with_contrasts(apart, said, asked.bare[question], text, index.language)
             answers[question].append(
                 Answer(
                     text=text,
@@ -231,14 +246,7 @@ class SentenceSearch:
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else glosses.get(place),
-                    # What the corpus says for this text, or one that means the same, was compared with that.
-                    differs=with_contrasts(
-                        NO_DIFFERENCES if (own or original) and chance >= MIN_CONFIDENCE else differs[place],
-                        contrasts.get(before, ()),
-                        asked.bare[question],
-                        text,
-                        index.language,
-                    ),
+                    differs=apart,
                     penalties=penalties,
                     metadata=index.metadata(row),
                 )

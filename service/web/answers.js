@@ -46,7 +46,9 @@ function answerItem(code, answer) {
     element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
       element("span", { class: "actions" }, copyButton(answer.text))));
   const near = answer.match === "near";
-  if (answer.gloss && (near || !answer.original)) item.append(element("p", { class: "gloss" }, `Says: ${answer.gloss}`));
+  if (answer.gloss && (near || !answer.original)) {
+    item.append(element("p", { class: "gloss" }, "Says: ", ...marked(answer.gloss, answer.differs?.gloss)));
+  }
   const said = new Set(answer.gloss?.toLowerCase().match(/[\p{L}\p{M}\p{N}']+/gu)); // and "I have" may only be in another place
   const missing = (answer.differs?.question ?? []).filter((word) => !word.toLowerCase().split(" ").every((one) => said.has(one)));
   if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
@@ -86,14 +88,13 @@ function kind({ match, original, confidence }) {
 // The text as nodes, with those words marked.
 function marked(text, words = []) {
   const nodes = [];
-  let rest = text;
-  for (const word of words) {
-    const place = rest.indexOf(word);
-    if (place < 0) continue;
-    nodes.push(rest.slice(0, place), element("mark", { title: "Not in your text" }, word));
-    rest = rest.slice(place + word.length);
+  let end = 0;
+  for (const [place, word] of words.map((one) => [text.indexOf(one), one]).sort(([one], [other]) => one - other)) {
+    if (place < end) continue;
+    nodes.push(text.slice(end, place), element("mark", { title: "Not in your text" }, word));
+    end = place + word.length;
   }
-  return [...nodes, rest];
+  return [...nodes, text.slice(end)];
 }
 
 // The pictograms as emoji, which are characters, so no image is loaded; empty if there are none.
