@@ -170,7 +170,8 @@ def lexicon_of(language: str) -> Lexicon:
             same.setdefault(letter, []).append(pattern)
     several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
     several.sort(key=len, reverse=True)
-    phrases = re.compile(rf"(?<![^\t])(?:{_any_of(several) or NOTHING})(?![^\t])")
+    joined = _any_of(several).replace("\\\t", "[\t ]") or NOTHING  # a space before a postposition
+    phrases = re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])")
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
     polite_forms = [(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())]
     tense_forms = [forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())]
@@ -184,7 +185,7 @@ def lexicon_of(language: str) -> Lexicon:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word).replace(r"\*", r"\S*") for word in words)
+    return "|".join(re.escape(word).replace(r"\*", rf"[^\s{JOINT}]*") for word in words)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:

@@ -278,7 +278,7 @@ def with_phrases(units: Sequence[str], language: str) -> list[str]:
     """The units of a text, phrases that mean what other words do as one."""
 
     def joined(found: re.Match[str]) -> str:
-        return found.group().replace("\t", JOINT)
+        return re.sub("[\t ]", JOINT, found.group())
 
     return lexicon_of(language).phrases.sub(joined, "\t".join(units)).split("\t")
 
@@ -314,7 +314,7 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
                 del free[place]
     for alike in (
         str.__eq__,
-        lambda one, other: _same_stem(one, other, language),
+        lambda one, other: says(one, language) == says(other, language) and _same_stem(one, other, language),
         lambda one, other: _alike(_head(one), _head(other), language, same),
     ):
         for number, word in enumerate(answered):
