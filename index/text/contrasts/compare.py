@@ -8,7 +8,6 @@ number_words.py.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
 
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -16,6 +15,7 @@ from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
     ASKED,
     COULD,
+    DETAIL,
     DUTY,
     EITHER,
     FUNCTION,
@@ -122,7 +122,7 @@ def _modal_as(text: str, other: str, language: str) -> str:
     """
     if DUTY in said(text, language):
         return text
-    modals = " ".join(chain.from_iterable(said(other, language).get(DUTY, {}).values())).split()
+    modals = " ".join(_words(said(other, language).get(DUTY, {}))).split()
 
     def spelled(found: re.Match[str]) -> str:
         word = found[0].lower()
@@ -158,14 +158,18 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     """Whether a text without "can", "must" or "want" says something else than one with it.
 
     It does ("you eat meat", "you may eat meat") unless it may be a request or an order ("wait here", "you
-    must wait here"), or both ask where, when or how ("where do I pay?", "where can I pay?").
+    must wait here"), or both ask where, when or how ("where do I pay?", "where can I pay?"). That one may,
+    or need not, do something is no order, nor is how one can.
     """
-    mood, orders = plain.get(MOOD, {}), "order" in plain.get("act", ())
+    mood = plain.get(MOOD, {})
     if ASKED in plain and ASKED in modal and MUST not in modal[DUTY]:
         return False
-    if QUESTION not in mood and (orders or _may_request(modal, plain)):
-        return False
-    return QUESTION in mood or bool(mood.get(STATEMENT)) or not STATING.isdisjoint(plain)
+    allows = modal[DUTY].keys() == {MAY} and STATEMENT in modal.get(MOOD, ())
+    free = modal.get(NEED, {}).keys() == {"free"} if NEGATION in modal else allows
+    if free or QUESTION in mood or (DETAIL in modal and DETAIL not in plain):
+        return True
+    orders = "order" in plain.get("act", ()) or _may_request(modal, plain)
+    return not orders and (bool(mood.get(STATEMENT)) or not STATING.isdisjoint(plain))
 
 
 def _may_request(asked: Said, answered: Said) -> bool:

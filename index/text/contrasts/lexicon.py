@@ -100,13 +100,11 @@ def said(text: str, language: str) -> Said:
         for axis in filter(begun.__contains__, lexicon.axes):
             pattern, values = lexicon.axes[axis]
             for match in pattern.finditer(lexicon.affirmative.sub(" ", rest) if axis == NEGATION else rest):
-                value = values[match.lastindex or 0]
-                found.setdefault(axis, {}).setdefault(value, []).append(match.group())
+                found.setdefault(axis, {}).setdefault(values[match.lastindex or 0], []).append(match.group())
     if mood := _mood(text, language, "".join(clauses).replace("  ", " ")):
         found[MOOD] = mood
-    by = found.pop(DETAIL, {})
     if QUESTION in mood:
-        mood |= by
+        mood |= found.get(DETAIL, {})
     return found
 
 
@@ -129,8 +127,7 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
 @lru_cache(WORDS_CACHED)
 def _begun_by(begin: str, language: str) -> frozenset[str]:
     """The axes, and IGNORE, with a phrase that may begin so: few, and their patterns take long to search."""
-    begins = lexicon_of(language).begins
-    return frozenset(name for name, pattern in begins.items() if pattern.fullmatch(begin))
+    return frozenset(axis for axis, begins in lexicon_of(language).begins.items() if begins.fullmatch(begin))
 
 
 def _clauses(text: str, language: str) -> list[str]:
@@ -169,7 +166,6 @@ def lexicon_of(language: str) -> Lexicon:
         for letter in {word[0] for word in words}:
             same.setdefault(letter, []).append(pattern)
     several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
-    several.sort(key=len, reverse=True)
     joined = _any_of(several).replace("\\\t", "[\t ]") or NOTHING  # a space before a postposition
     phrases = re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])")
     polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
@@ -185,7 +181,8 @@ def lexicon_of(language: str) -> Lexicon:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word).replace(r"\*", rf"[^\s{JOINT}]*") for word in words)
+    longest_first = sorted(words, key=len, reverse=True)
+    return "|".join(re.escape(word).replace(r"\*", rf"[^\s{JOINT}]*") for word in longest_first)
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
@@ -210,4 +207,4 @@ def _beginnings(values: Mapping[str, Sequence[str]], language: str) -> re.Patter
     """A pattern of the words that phrases begin with; of characters where no spaces divide words."""
     phrases = [phrase.removeprefix("^").removesuffix("$") for value in values.values() for phrase in value]
     firsts = {phrase.split(" ")[0] if has_spaces(language) else phrase[0] for phrase in phrases}
-    return re.compile(_any_of(sorted(firsts)))
+    return re.compile(_any_of(firsts))
