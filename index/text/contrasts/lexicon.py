@@ -181,8 +181,7 @@ def lexicon_of(language: str) -> Lexicon:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    longest_first = sorted(words, key=len, reverse=True)
-    return "|".join(re.escape(word).replace(r"\*", rf"[^\s{JOINT}]*") for word in longest_first)
+    return "|".join(re.escape(word).replace(r"\*", r"\S*") for word in sorted(words, key=len, reverse=True))
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
