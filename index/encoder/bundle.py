@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat
 
 from index.confidence.models import UNFITTED, Models
+from index.encoder.lineage import Lineage
 from index.errors import BundleError, DamagedError
 from index.frozen import Frozen
 from index.languages import LANGUAGE_CODE
@@ -68,7 +69,8 @@ class BundleManifest(Manifest):
 
     precision: the recommended graph. punctuation: whether the encoder reads more of it than that a text
     asks. prefix: the text to prepend to every input, such as "query: ". data: what the encoder was trained
-    on; None if its makers do not say. calibration: the confidence of an index that cannot fit its own.
+    on; None if its makers do not say. lineage: also what that went on from; None if it is not known.
+    calibration: the confidence of an index that cannot fit its own.
     """
 
     format: int = BUNDLE_FORMAT
@@ -83,6 +85,7 @@ class BundleManifest(Manifest):
     prefix: str = Field(default="", max_length=1000)
     recipe: Origin
     data: Origin | None
+    lineage: Lineage | None = None
     measures: dict[str, FiniteFloat] = Field(default_factory=dict)
     calibration: Models = UNFITTED
     created: AwareDatetime

@@ -5,78 +5,63 @@ file, `sources.toml` beside this module is asked. A set that is used as a text h
 """
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from index.encoder.lineage import Source
 from index.errors import DataError
-from index.frozen import Frozen, first_error
+from index.frozen import first_error
 from training.data.settings import DataSettings
 
-SETS, TEXTS = "sets", "texts"
 
+class Terms(Source):
+    """The terms of a set or of a text, as they are stated.
 
-class Terms(Frozen):
-    """The terms of a set or of a text.
-
-    title: what it is. licence: its licence. open: whether that is an open licence under which weights that
-    learned from it may be shipped. credits: who is to be credited. credits_file: a TSV file of the set whose
-    last column has further names, separated by commas.
+    credits_file: a TSV file of the set whose last column has further names, separated by commas.
     """
 
-    title: str = Field(min_length=1)
-    licence: str = Field(min_length=1)
-    open: bool = False
-    credits: tuple[str, ...] = ()
     credits_file: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$|^$")
 
 
-def data_terms(data: Path, settings: DataSettings) -> dict[str, Terms]:
+def data_terms(data: Path, settings: DataSettings) -> dict[str, Source]:
     """The terms of all that a recipe trains on, by name; those that nobody states are not open.
 
     DataError for a malformed file.
     """
-    terms = {name: _terms(data / name / "set.toml", SETS, name) for name in settings.sets}
-    for name in settings.texts:
-        if name in terms or (data / name / "splits.tsv").is_file():
-            terms[name] = _terms(data / name / "set.toml", SETS, name)
-        else:
-            terms[f"text/{name}"] = _terms(data / "text" / f"{name}.toml", TEXTS, name)
-    return terms
+    sets = [*settings.sets, *(name for name in settings.texts if (data / name / "splits.tsv").is_file())]
+    files = {name: data / name / "set.toml" for name in sets}
+    files |= {f"text/{name}": data / "text" / f"{name}.toml" for name in settings.texts if name not in files}
+    return {name: _terms(name, file) for name, file in files.items()}
 
 
-def require_open(data: Path, settings: DataSettings) -> None:
-    """DataError if the recipe asks for open licences and a set or text has none."""
-    if not settings.open_licences:
-        return
-    for name, terms in data_terms(data, settings).items():
-        if not terms.open:
-            raise DataError(
-                f"{name} is not openly licensed ({terms.licence}): change data.sets, data.texts or "
-                "data.open_licences"
-            )
+def require_open(sources: Mapping[str, Source], settings: DataSettings) -> None:
+    """DataError if the recipe asks for open licences and one of the sources has none."""
+    closed = [name for name, source in sources.items() if not source.open]
+    if settings.open_licences and closed:
+        raise DataError(
+            f"{closed[0]} is not openly licensed ({sources[closed[0]].licence}): change data.sets, "
+            "data.texts, text.start or data.open_licences"
+        )
 
 
-def _terms(file: Path, kind: str, name: str) -> Terms:
-    if file.is_file():
-        terms = _parse(file)
-    else:
-        known = tomllib.loads((resources.files("training.data") / "sources.toml").read_text("utf-8"))
-        table = known[kind].get(name)
-        terms = Terms.model_validate(table) if table else Terms(title=name, licence="none stated")
-    credited = file.parent / terms.credits_file
-    if terms.credits_file and credited.is_file():
-        rows = [line.split("\t") for line in credited.read_text("utf-8").splitlines() if line]
-        names = {name.strip() for row in rows for name in row[-1].split(",")}
-        return terms.model_copy(update={"credits": (*terms.credits, *sorted(filter(None, names)))})
-    return terms
-
-
-def _parse(file: Path) -> Terms:
+def _terms(name: str, file: Path) -> Source:
     try:
-        return Terms.model_validate(tomllib.loads(file.read_text("utf-8")))
+        if file.is_file():
+            stated = tomllib.loads(file.read_text("utf-8"))
+        else:
+            known = tomllib.loads((resources.files("training.data") / "sources.toml").read_text("utf-8"))
+            stated = known.get(name, {"title": name.removeprefix("text/"), "licence": "none stated"})
+        terms = Terms.model_validate(stated)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{file} can't be read: {error}") from None
     except ValidationError as error:
         raise DataError(f"{file}: {first_error(error)}") from None
+    credited, names = file.parent / terms.credits_file, set()
+    if terms.credits_file and credited.is_file():
+        rows = [line.split("\t") for line in credited.read_text("utf-8").splitlines() if line]
+        names = {name.strip() for row in rows for name in row[-1].split(",")} - {""}
+    shared = terms.model_dump(exclude={"credits_file"})
+    return Source.model_validate(shared | {"credits": (*terms.credits, *sorted(names))})

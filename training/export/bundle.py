@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 from pydantic import ValidationError
@@ -30,7 +29,6 @@ from index.encoder.vectors import Vectors
 from index.errors import TrainingError, UsageError
 from index.frozen import first_error
 from index.storage.files import describe
-from training.data.terms import data_terms
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
@@ -40,8 +38,8 @@ from training.export.validation import validation_texts
 from training.export.vocabulary import write_word_lists
 from training.export.word_translations import word_translations
 from training.loop.model import load_model
-from training.loop.prepare import training_captions, training_texts
-from training.loop.run import Run, open_run
+from training.loop.prepare import note_lineage, training_captions, training_texts
+from training.loop.run import Run, lineage_of, open_run
 from training.loop.validation import embed_texts
 from training.recipes.recipe import Recipe
 
@@ -71,6 +69,7 @@ def export_run(
     """
     run = open_run(folder)
     result = run.result()
+    note_lineage(run, data)
     manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
     model = load_model(run, data)
@@ -78,28 +77,12 @@ def export_run(
     _write_parts(run, model, staging)
     translated = word_translations(run, data, manifest.languages)
     write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
-    measured = _measure(run, data, model, staging, manifest)
-    measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
-    manifest = measured.model_copy(update={"measures": measures})
+    manifest = _measure(run, data, model, staging, manifest)
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
     if pictures := pictures_of(encoder, run.recipe, data):
         (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
-    terms = data_terms(data, run.recipe.data)
-    card = model_card(run.recipe, manifest, _with_stages(run, result), terms, pictures)
-    (staging / CARD).write_text(card, encoding="utf-8")
+    (staging / CARD).write_text(model_card(run.recipe, manifest, result, pictures), encoding="utf-8")
     return publish_bundle(staging, out, manifest)
-
-
-def _with_stages(run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The run's result, with the epochs and seconds of the runs that it goes on from, if they are there."""
-    total = dict(result)
-    start = Path(run.recipe.text.start or ".")
-    while (start / "recipe.json").is_file():
-        before = open_run(start)
-        done = before.result()
-        total |= {key: round(total[key] + done[key], 1) for key in ("epochs", "seconds")}
-        start = Path(before.recipe.text.start or ".")
-    return total
 
 
 def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:
@@ -128,6 +111,7 @@ def _manifest(
             max_tokens=recipe.text.max_tokens,
             recipe=Origin(name=recipe.name, sha256=recipe.sha256),
             data=Origin(name=_data_name(recipe), sha256=data_sha256),
+            lineage=lineage_of(run.folder),
             created=datetime.now(UTC).replace(microsecond=0),
         )
     except ValidationError as error:
@@ -156,13 +140,15 @@ def _measure(
     bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
     distance = _parity(run, model, bundle, texts)
     vectors = {precision: _encode(bundle, texts, precision) for precision in (*_fewer_bits(run.recipe), FULL)}
-    scores = {precision: _r1(encoded) for precision, encoded in vectors.items()}
+    scored = {precision: score_translation("validation", "", of) for precision, of in vectors.items()}
+    scores = {precision: table.means[ALL_PAIRS]["csls_r1"] for precision, table in scored.items()}
     within = (precision for precision, score in scores.items() if scores[FULL] - score < MOST_LOSS)
     kept = next(within, FULL)
     for precision in scores.keys() - {kept}:
         (staging / ENCODER_GRAPHS[precision]).unlink()
     told = {f"validation_r1_{precision}": score for precision, score in scores.items() if precision != FULL}
-    measures = {"onnx_cosine_distance": distance, "validation_r1": scores[FULL], **told}
+    recalls = {"sum_of_recalls": run.result()["sum_of_recalls"]}
+    measures = {"onnx_cosine_distance": distance, "validation_r1": scores[FULL], **told, **recalls}
     encoder = TextEncoder(bundle, precision=kept)
     others = [_encode(bundle, lines, kept) for lines in more if len(lines) > 1]
     return manifest.model_copy(
@@ -195,11 +181,6 @@ def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list
 def _encode(bundle: Bundle, texts: Mapping[str, list[str]], precision: Precision) -> dict[str, Vectors]:
     encoder = TextEncoder(bundle, precision=precision)
     return {language: encoder.encode(rows) for language, rows in texts.items()}
-
-
-def _r1(vectors: Mapping[str, Vectors]) -> float:
-    """Mean R@1 by CSLS over all ordered pairs of languages."""
-    return score_translation("validation", "", vectors).means[ALL_PAIRS]["csls_r1"]
 
 
 def _data_name(recipe: Recipe) -> str:

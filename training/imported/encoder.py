@@ -209,15 +209,10 @@ def _languages(stated: object) -> tuple[str, ...]:
 
 
 def _described(manifest: BundleManifest, source: str) -> str:
-    fitted = manifest.calibration.sentence
     return CARD_TEMPLATE.format(
-        title=f"{manifest.name}@{manifest.version}",
+        manifest=manifest,
         source=source,
         languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
-        dimension=manifest.dimension,
-        max_tokens=manifest.max_tokens,
         prefix=f"`{manifest.prefix}`" if manifest.prefix else "nothing",
-        licence=manifest.licence,
-        n=fitted.n,
-        ece=fitted.ece or 0,
+        ece=manifest.calibration.sentence.ece or 0,
     )

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from index.encoder.lineage import Lineage
 from index.encoder.picture_space import PictureSpace
 from index.encoder.vectors import Vectors
 from index.errors import DataError
@@ -19,7 +20,7 @@ from training.data.picture_sets import epoch_shares, move_onto_first_set
 from training.data.picture_source import SOURCES, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
-from training.data.terms import require_open
+from training.data.terms import data_terms, require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, with_captions
 from training.encoders.base import EncoderSettings, pick_device
@@ -28,7 +29,7 @@ from training.encoders.picture_space import fit_picture_space, take_over
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model
-from training.loop.run import BEST, Run
+from training.loop.run import BEST, Run, lineage_of
 from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet, embed_texts
 
@@ -36,7 +37,7 @@ from training.loop.validation import ValidationSet, embed_texts
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe, text = run.recipe, run.recipe.text.located(data)
-    require_open(data, recipe.data)
+    note_lineage(run, data)
     train, dev = (load_split(data, split, recipe.data) for split in ("train", "dev"))
     archive = open_pictures(data, recipe.data, recipe.vision.image_size)
     named = texts_by_name(data, recipe.data, recipe.seed)
@@ -93,6 +94,20 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     )
 
 
+def note_lineage(run: Run, data: Path) -> None:
+    """Write down what a run learns from, and what it goes on from did, before that is gone or replaced.
+
+    DataError if the recipe asks for open licences and one of these has none.
+    """
+    text = run.recipe.text.located(data)
+    lineage = Lineage(sources=data_terms(data, run.recipe.data))
+    if start := getattr(text, text.folder_key):
+        lineage = lineage_of(Path(start)).joined(lineage)
+    require_open(lineage.sources, run.recipe.data)
+    if not run.lineage_file.is_file():
+        replace_text(run.lineage_file, lineage.model_dump_json(indent=1) + "\n")
+
+
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
     """The captions that the run is trained on. UsageError if `data` is not what the run began with."""
     captions = load_split(data, "train", run.recipe.data)
@@ -122,7 +137,10 @@ def vocabulary(
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    lines = balanced(_by_language(train, texts), recipe.tokenizer.language_temperature)
+    by_language = with_captions({}, train, train.texts)
+    for language, sentences in texts.items():
+        by_language.setdefault(language, []).extend(sentences)
+    lines = balanced(by_language, recipe.tokenizer.language_temperature)
     tokenizer = encoder.own_tokenizer(lines) or train_tokenizer(
         lines,
         recipe.tokenizer,
@@ -131,14 +149,6 @@ def vocabulary(
     )
     replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
     return tokenizer
-
-
-def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Language -> its captions, then its sentences without pictures."""
-    lines = with_captions({}, train, train.texts)
-    for language, sentences in texts.items():
-        lines.setdefault(language, []).extend(sentences)
-    return lines
 
 
 def picture_sources(
@@ -178,10 +188,8 @@ def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone
 
     UsageError if the recipe's cannot be the same.
     """
-    if run.picture_space_file.is_file() or (start := text.opened_start()) is None:
-        return
-    recipe = run.recipe
-    if space := take_over(start, backbone, recipe.vision, recipe.head.dimension):
+    start = None if run.picture_space_file.is_file() else text.opened_start()
+    if start and (space := take_over(start, backbone, run.recipe.vision, run.recipe.head.dimension)):
         run.keep_picture_space(space)
 
 

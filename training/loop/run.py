@@ -2,6 +2,7 @@
 
     recipe.json           the recipe as trained, overrides in
     data.sha256           which captions of which pictures it is trained on
+    lineage.json          the terms of that data, and what it goes on from (prepare.py)
     tokenizer.json        the vocabulary learned from its captions
     picture_space.safetensors  where its texts lie among pictures, in a whitened space (a bundle's file)
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
@@ -23,10 +24,12 @@ from typing import Any
 from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from index.encoder.bundle import PICTURE_SPACE
+from index.encoder.bundle import PICTURE_SPACE, open_bundle
+from index.encoder.lineage import Lineage
 from index.encoder.picture_space import PictureSpace, read_picture_space
 from index.errors import DamagedError, RecipeError, UsageError
 from index.storage.files import replace_bytes, replace_text
+from index.storage.manifest import MANIFEST_NAME
 from training.recipes.recipe import Recipe
 
 BEST = "best.safetensors"
@@ -51,6 +54,7 @@ class Run:
 
     tokenizer_file = _File("tokenizer.json")
     picture_space_file = _File(PICTURE_SPACE)
+    lineage_file = _File("lineage.json")
     log_file = _File("log.jsonl")
     last_file = _File("last.safetensors")
     best_file = _File(BEST)
@@ -72,7 +76,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove the files of a run that failed before its first step, to free its folder."""
-        for name in ("recipe.json", "data.sha256", "tokenizer.json", PICTURE_SPACE):
+        for name in ("recipe.json", "data.sha256", "lineage.json", "tokenizer.json", PICTURE_SPACE):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:
@@ -151,3 +155,13 @@ def open_run(folder: Path) -> Run:
         raise DamagedError(
             f"{described} is not a recipe of this version; train into another folder"
         ) from None
+
+
+def lineage_of(folder: Path) -> Lineage:
+    """What a bundle, or a finished run and itself, was made from; its name alone if it does not say."""
+    if (folder / "lineage.json").is_file():
+        run = open_run(folder)
+        cost = {key: run.result()[key] for key in ("epochs", "seconds")}
+        return Lineage.model_validate_json(run.lineage_file.read_bytes()).joined(Lineage(**cost))
+    bundle = open_bundle(folder) if (folder / MANIFEST_NAME).is_file() else None
+    return (bundle and bundle.manifest.lineage) or Lineage(unknown=(bundle.name if bundle else folder.name,))

@@ -53,17 +53,17 @@ def test_a_set_that_is_a_text_has_the_terms_of_the_set(tmp_path: Path) -> None:
 
 def test_what_nobody_states_is_not_open(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^ours is not openly licensed \(none stated\): change data.sets"):
-        require_open(tmp_path, settings("ours", open_licences=True))
-    require_open(tmp_path, settings("ours"))
+        require_open(data_terms(tmp_path, settings("ours")), settings("ours", open_licences=True))
+    require_open(data_terms(tmp_path, settings("ours")), settings("ours"))
 
 
 @pytest.mark.parametrize("closed", ["photos", "stamps"])
 def test_the_open_recipe_refuses_sets_that_are_not(tmp_path: Path, closed: str) -> None:
-    given = load_recipe("open")
-    require_open(tmp_path, given.data)
-    sets = [*given.data.sets, closed]
+    given = load_recipe("open").data
+    require_open(data_terms(tmp_path, given), given)
+    more = given.model_copy(update={"sets": [*given.sets, closed]})
     with pytest.raises(DataError, match=f"^{closed} is not openly licensed"):
-        require_open(tmp_path, given.data.model_copy(update={"sets": sets}))
+        require_open(data_terms(tmp_path, more), more)
 
 
 def test_a_run_does_not_begin_on_what_it_refuses(data: Path, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from index.encoder.bundle import open_bundle
+from index.encoder.lineage import Lineage
 from training.data.terms import data_terms
 from training.export.card import model_card
 from training.recipes.recipe import load_recipe
 
 MODELS = Path(__file__).parents[3] / "models"
-RESULT = {"pictures": 10, "captions": 20, "epochs": 3, "seconds": 480.0, "best_epoch": 2}
+RESULT = {"pictures": 10, "captions": 20, "best_epoch": 2}
 
 
 SETS = ("photos", "storybooks", "stamps", "flashcards", "mulberry", "mapicons", "art4apps", "bookdash")
@@ -18,7 +19,9 @@ SETS = ("photos", "storybooks", "stamps", "flashcards", "mulberry", "mapicons", 
 
 def limits(name: str, data: Path) -> str:
     recipe = load_recipe(name)
-    card = model_card(recipe, open_bundle(MODELS / name).manifest, RESULT, data_terms(data, recipe.data))
+    lineage = Lineage(sources=data_terms(data, recipe.data))
+    manifest = open_bundle(MODELS / name).manifest.model_copy(update={"lineage": lineage})
+    card = model_card(recipe, manifest, RESULT)
     return " ".join(card.split("## Limits")[1].split("## Made by")[0].split())
 
 
@@ -58,11 +61,11 @@ def test_it_says_how_it_was_made(tmp_path: Path) -> None:
         "run.threads=1",
     )
     made = {
-        overrides: model_card(load_recipe("open", overrides), manifest, RESULT, {}).split("## Made by")[1]
+        overrides: model_card(load_recipe("open", overrides), manifest, RESULT).split("## Made by")[1]
         for overrides in ((), changed)
     }
     went_on = load_recipe("open").after(tmp_path / "run-3")
-    assert "train open --data DIR --out RUN\n" in model_card(went_on, manifest, RESULT, {})
+    assert "train open --data DIR --out RUN\n" in model_card(went_on, manifest, RESULT)
     assert made[()].split("\n")[2] == "    passepartout train open --data DIR --out RUN"
     assert made[changed].split("\n")[2] == (
         '    passepartout train open --data DIR --out RUN --set \'data.languages=["en", "de"]\' '
