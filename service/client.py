@@ -137,7 +137,7 @@ class Client:
                 raise RefusedError(Problem.model_validate_json(response.content))
             return TypeAdapter(kind).validate_json(response.content)
         except ValidationError:
-            said = f"{response.url} answers {response.status_code} and something else"
+            said = f"{response.url} gives an unknown answer ({response.status_code})"
             raise UnreachableError(f"{said}: is it a Passepartout service?") from None
 
 
@@ -146,9 +146,9 @@ def _base(url: str) -> httpx2.URL:
     try:
         base = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise UsageError(f"{url!r} is not an address ({error}): give one as http://host:8000") from None
+        raise UsageError(f"{url!r} is not an address ({error}): give one such as http://host:8000") from None
     if base.scheme not in ("http", "https") or not base.host:
-        raise UsageError(f"{url!r} is not an address: give one as http://host:8000")
+        raise UsageError(f"{url!r} is not an address: give one such as http://host:8000")
     return base
 
 

@@ -29,16 +29,16 @@ class Settings(BaseSettings):
 
     **Keys.** With `api_keys` set, everything but the page, the lists of languages, health and `/openapi.json`
     needs a key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the field `api_key` of LibreTranslate's
-    protocol. `python -m service.http.keys NAME` makes a key and its entry; the service keeps the SHA-256
-    alone.
+    protocol. `python -m service.http.keys NAME` makes a key and its entry; the service keeps only the
+    SHA-256.
 
-    **A proxy** bounds what slow and many clients may take: heads, bodies, connections, times and rates.
+    **A proxy** limits what slow and many clients may take: headers, bodies, connections, times and rates.
     `docker/nginx.conf` is one to start from. Name it in `trusted_proxies`.
 
     **Answers** are cached in the process or, with `redis_url`, in Redis for all processes. A key is a hash of
     the text, the languages, the encoder and the version of the index, so a new version never gives old
-    answers. While Redis fails, the service goes on without it. An ACL user for the cache needs `GET MGET SET`
-    alone.
+    answers. While Redis fails, the service goes on without it. An ACL user for the cache needs only
+    `GET MGET SET`.
 
     **Changes over HTTP** need `admin_keys`, `jobs_url`, and `passepartout jobs` beside the service, with the
     same settings.
@@ -74,7 +74,7 @@ class Settings(BaseSettings):
         "and every answer asks its client to reconnect.",
     )
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
-        default="info", description="Least severe level that is logged; texts are never logged."
+        default="info", description="Least severe level to log; texts are never logged."
     )
     log_format: Literal["text", "json"] = Field(
         default="text", description="Log lines as text or as JSON objects, to stderr."
@@ -109,7 +109,7 @@ class Settings(BaseSettings):
         default=MIN_CONFIDENCE,
         ge=0,
         le=1,
-        description="Least confidence of answers in LibreTranslate's protocol, which cannot show it.",
+        description="Lowest confidence of answers in LibreTranslate's protocol, which cannot show it.",
     )
     cache_bytes: int = Field(
         default=67_108_864,

@@ -47,7 +47,7 @@ KEY_VARIABLE = "PASSEPARTOUT_KEY"
     show_default=True,
     help="Hide answers with a lower confidence.",
 )
-@click.option("--near", is_flag=True, help="Also show the nearest sentences, which are no translations.")
+@click.option("--near", is_flag=True, help="Also show the nearest sentences, which are not translations.")
 @click.option(
     "--index", "folder", type=click.Path(path_type=Path), help="The index to search.  [default: var/index]"
 )

@@ -64,7 +64,7 @@ def read_report(folder: Path) -> Report:
     try:
         return TypeAdapter(Report).validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DamagedError(f"{path}: no report of a suite: run passepartout evaluate again") from error
+        raise DamagedError(f"{path}: not a suite's report: run passepartout evaluate again") from error
 
 
 def write_report(report: Report, folder: Path) -> None:

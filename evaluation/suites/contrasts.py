@@ -56,7 +56,7 @@ def _read(data: Path, codes: Sequence[str]) -> dict[str, Lines]:
         (head, *rows) = read_table(path, COLUMNS)
         texts[code] = [(row[0], clean(row[1]), clean(row[2])) for row in rows]
         if tuple(head) != COLUMNS or [row[0] for row in rows] != [row[0] for row in texts[codes[0]]]:
-            raise DataError(f"{path}: give {', '.join(COLUMNS)}, and the kinds of {codes[0]}.tsv")
+            raise DataError(f"{path}: give {', '.join(COLUMNS)}, with the kinds of {codes[0]}.tsv")
     return texts
 
 

@@ -80,7 +80,7 @@ def dictionary_translation(
     for code in asked:
         if not counts.get(code):
             raise UnknownLanguageError(
-                f"no words of {code!r}: {encoder.name} has none, give --data with text"
+                f"no words in {code!r}: {encoder.name} has none, give --data with text"
             )
     vocabularies = make_vocabularies({code: counts[code] for code in asked}, encoder.word_vectors)
     pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]

@@ -184,7 +184,7 @@ def translate_file(
     document = open_document(read_whole(path), str(path), target)
     code = source_language(document, memory, source) if document.units else ""
     if code == target and not source:
-        raise UsageError(f"{path}: its texts count as {language(code).name}: give their language by --from")
+        raise UsageError(f"{path}: its texts count as {language(code).name}: give their language with --from")
     found: dict[str, Answers] = {}
 
     def look_up(texts: Sequence[str]) -> None:

@@ -69,7 +69,7 @@ class Languages:
         """What is wrong with a text in `field` whose language is not clear, or that is in no language."""
         candidates = likely_languages(chances)
         if not chances:
-            message = f"{field} has no letters that would tell its language: give source"
+            message = f"{field} has no letters to tell its language by: give source"
         elif candidates:
             message = f"the language of {field} is not clear, it may be {', '.join(candidates)}: give source"
         else:
@@ -84,7 +84,7 @@ class Languages:
         )
         if not self._by_code[source].is_source:
             sources = [code for code in self.codes if self._by_code[code].is_source]
-            fact = f"{name} is a target alone, since the encoder does not know it"
+            fact = f"{name} can only be a target, since the encoder does not know it"
             return Fault("source", f"{fact}: use one of {listed(sources)} as the source", allowed=sources)
         cure = f"use one of {listed(reachable)}" if reachable else "add sentences in another language"
         message = f"target {sent!r} {reason}: {cure}"

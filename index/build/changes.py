@@ -56,7 +56,7 @@ def change_index(
     deleted = frozenset(delete)
     pending = any(entry.segment for entry in manifest.languages.values())
     if not (add or replaced or deleted or pending):
-        raise UsageError("nothing to change or to merge: give sentences to add or replace, or ids to delete")
+        raise UsageError("nothing to change or merge: give sentences to add or replace, or ids to delete")
     previous = {
         code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
     }

@@ -211,9 +211,9 @@ class SentenceWriter:
                 return f"{source.path}, line {unit.line}: {unit.reason}"
         if resembles:
             return (
-                f"{files}: these lines look {language(resembles).name}, not {language(self.code).name}: are "
-                "languages swapped? (--keep language takes them as they are)"
+                f"{files}: these lines look like {language(resembles).name}, not {language(self.code).name}: "
+                "are languages swapped? (--keep language keeps them)"
             )
         counts = ", ".join(f"{count} {reason}" for reason, count in done.dropped.items())
-        told = f" that is kept ({counts}): see --keep" if counts else ": give a file with one sentence a line"
+        told = f" that is kept ({counts}): see --keep" if counts else ": give one sentence per line"
         return f"{files}: no sentence of {self.code} in it{told}"

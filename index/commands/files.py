@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--fuzzy/--no-fuzzy",
     default=None,
-    help="Whether to write what is nearly known. [default: where the format can mark it]",
+    help="Whether to write near matches. [default: where the format can mark them]",
 )
 @THREADS_OPTION
 @JSON_OPTION
@@ -44,8 +44,7 @@ def translate_file(
 ) -> None:
     """Fill a PO, XLIFF, TMX, DOCX or other file (docs/index.md) from the translations in an index.
 
-    What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
-    marks it; the rest stays empty.
+    Exact matches become translated, near ones fuzzy, as the format marks them; the rest stays empty.
     """
     from index.answers.filling import translate_file
     from index.answers.translator import Translator
@@ -57,12 +56,12 @@ def translate_file(
     summary = translate_file(Translator.open(folder, threads=threads), path, out, target, source, fuzzy=fuzzy)
     click.echo(json.dumps({"file": str(out), **asdict(summary)}) if as_json else f"{out}: {_said(summary)}")
     if (code := summary.looks_like) and not as_json:
-        click.echo(f"{path}: its texts look {language(code).name}: give their language by --from {code}")
+        click.echo(f"{path}: its texts look like {language(code).name}: give --from {code}")
 
 
 def _said(summary: Summary) -> str:
     fuzzy = f"{summary.fuzzy} fuzzy"
     if summary.fuzzy and not summary.fuzzy_written:
-        fuzzy = f"{summary.fuzzy} nearly known, which this format cannot mark (--fuzzy writes them)"
+        fuzzy = f"{summary.fuzzy} near matches, which this format cannot mark (--fuzzy writes them)"
     kept = f"; {summary.kept} had a translation" if summary.kept else ""
     return f"{summary.translated} translated, {fuzzy}, {summary.empty} left empty{kept}"

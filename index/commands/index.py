@@ -49,19 +49,19 @@ for command in MAINTENANCE_COMMANDS:
     "--factory",
     metavar="STRING",
     help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
-    "IVF1024,PQ128x4fs,RFlat. [default: chosen by their number]",
+    "IVF1024,PQ128x4fs,RFlat. [default: by number of sentences]",
 )
 @click.option(
     "--store",
     metavar="milvus://HOST:PORT",
-    help="The Milvus server that keeps sentence vectors, milvus+tls:// with TLS. [default: files]",
+    help="The Milvus server for sentence vectors; milvus+tls:// uses TLS. [default: files]",
 )
 @RAY_OPTION
 @click.option(
     "--aligned",
     is_flag=True,
     help="Line i says the same in every text file of a folder: such lines answer as a translation memory, "
-    "and measure how well each pair of languages translates.",
+    "and measure how well each language pair translates.",
 )
 @click.option(
     "--out",

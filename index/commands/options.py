@@ -179,7 +179,7 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
     for code, entry in manifest.languages.items():
         if entry.resembles:
             click.echo(
-                f"{code}: most of its lines look {language(entry.resembles).name}: are languages swapped?"
+                f"{code}: most lines look like {language(entry.resembles).name}: are languages swapped?"
             )
     for file, count in manifest.skipped.items():
         click.echo(f"{file}: {count} sentences in languages whose codes are not known")

@@ -78,10 +78,9 @@ def read_picture_space(file: Path, dimension: int) -> PictureSpace:
                 content.get_tensor(name).astype(np.float32) for name in ("mean", "projection", "probe")
             )
     except (SafetensorError, TypeError, KeyError, ValidationError) as error:
-        raise DamagedError(f"{file}: no picture space: make it again (passepartout train, export)") from error
+        raise DamagedError(f"{file}: not a picture space: train and export again") from error
     if projection.shape != (len(mean), dimension) or probe.shape != mean.shape:
         raise DamagedError(
-            f"{file}: shape {projection.shape}, not ({len(mean)}, {dimension}): make it again "
-            "(passepartout train, export)"
+            f"{file}: shape {projection.shape}, not ({len(mean)}, {dimension}): train and export again"
         )
     return PictureSpace(seen, mean, projection, probe)

@@ -66,7 +66,7 @@ def read_pictures(file: Path, dimension: int) -> Pictures:
         vectors = tensors["vectors"].astype(np.float32)
         names = tuple(bytes(tensors["names"]).decode().split("\n"))
     except (SafetensorError, KeyError, ValueError) as error:
-        raise DamagedError(f"{file}: no pictures: export it again") from error
+        raise DamagedError(f"{file}: not a file of pictures: export it again") from error
     if vectors.shape != (len(names), dimension) or not np.isfinite(vectors).all():
         raise DamagedError(f"{file}: shape {vectors.shape}, not ({len(names)}, {dimension}): export it again")
     return Pictures(names, unit(vectors))

@@ -117,7 +117,7 @@ def decoded(label: str, content: bytes, charset: str = "utf-8") -> tuple[str, Ch
     mark = next(marks, b"")
     name = BYTE_ORDER_MARKS[mark] if mark else charset
     if not is_charset(name):
-        raise CorpusError(f"{label}: charset {name[:40]!r} is not one that is read: save the file as UTF-8")
+        raise CorpusError(f"{label}: charset {name[:40]!r} is not supported: save the file as UTF-8")
     try:
         text = content[len(mark) :].decode(name)
     except UnicodeDecodeError as error:
@@ -126,7 +126,7 @@ def decoded(label: str, content: bytes, charset: str = "utf-8") -> tuple[str, Ch
         raise CorpusError(f"{label}, line {line}: not {said}: save the file as UTF-8") from error
     written = Charset(name, mark)
     if not mark and name.lower() != "utf-8" and (not written.holds(text) or written.encode(text) != content):
-        raise CorpusError(f"{label}: its charset {name} has several spellings: save the file as UTF-8")
+        raise CorpusError(f"{label}: its charset {name} is ambiguous: save the file as UTF-8")
     return text, written
 
 

@@ -25,8 +25,8 @@ def _sentences(
     try:
         row = parse_json(line)
     except ValueError as error:
-        raise UnitError(path, number, f"not JSON ({error}): one object a line") from error
+        raise UnitError(path, number, f"not JSON ({error}): give one object per line") from error
     if not isinstance(row, dict):
-        raise UnitError(path, number, f"{type(row).__name__}, not an object: one object a line")
+        raise UnitError(path, number, f"{type(row).__name__}, not an object: give one object per line")
     values = {columns.get(name, name): value for name, value in row.items()}
     yield from row_sentences(path, number, number, values, language)

@@ -111,7 +111,7 @@ def format_of(source: Source) -> Format:
         return FORMATS[source.format]
     last = next(reversed(plain_suffixes(source.path)), "")
     if last == ".parquet":  # whose readers take whatever sizes a file states
-        raise CorpusError(f"{source.path}: Parquet is not read: write it as JSON Lines or a table")
+        raise CorpusError(f"{source.path}: Parquet is not supported: save it as JSON Lines or a table")
     if last == ".xml":
         from index.formats.markup.xml import root_of
 
@@ -119,7 +119,7 @@ def format_of(source: Source) -> Format:
             root = root_of(file.read(READ_BYTES))
         if root not in FORMAT_OF_ROOT:
             roots = ", ".join(f"<{name}>" for name in FORMAT_OF_ROOT)
-            raise CorpusError(f"{source.path}: <{root}> is none of the root elements {roots}: give --format")
+            raise CorpusError(f"{source.path}: root element <{root}> is not one of {roots}: give --format")
         return FORMAT_OF_ROOT[root]
     if is_named(last[1:]) and last not in FORMAT_OF_EXTENSION:
         return FORMATS["moses"]

@@ -117,7 +117,7 @@ def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (an
     if text.count("[") + text.count("{") > DEEPEST_JSON and _depth(document) > DEEPEST_JSON:
         raise ValueError("it is nested too deeply")
     if not repeated and "\\u" in text and not is_text(json.dumps(document, ensure_ascii=False)):
-        raise ValueError("half a character: \\ud800 to \\udfff stand in pairs")
+        raise ValueError("half a character: \\ud800 to \\udfff must come in pairs")
     return document
 
 

@@ -114,7 +114,7 @@ class _Bounded(io.RawIOBase):
         self._left -= len(block)
         if self._left < 0:
             raise CorpusError(
-                f"{self._path}: grows to more than {RATIO} times its size: decompress it if it is sound"
+                f"{self._path}: expands to over {RATIO} times its size: decompress it first if you trust it"
             )
         buffer[: len(block)] = block
         return len(block)

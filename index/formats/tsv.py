@@ -115,7 +115,7 @@ def _sentences(
     path: Path, line: int, number: int, names: list[str], cells: list[str], language: str | None
 ) -> Iterator[Sentence]:
     if len(cells) != len(names):
-        raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: mend the line")
+        raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: fix the line")
     yield from row_sentences(path, line, number, dict(zip(names, cells, strict=True)), language)
 
 

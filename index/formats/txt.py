@@ -17,9 +17,9 @@ NO_SENTENCES = re.compile(
     r"|(?P<binary>^PK\x03\x04|^%PDF-|\x00)"
 )
 HINTS = {
-    "xml": "mark-up, not sentences: give the --format, or make XLIFF of it (of Qt's .ts by lconvert)",
+    "xml": "markup, not sentences: give --format, or convert it to XLIFF (Qt's .ts with lconvert)",
     "time": "time codes, not sentences: give --format subtitles",
-    "binary": "not text: save it as text, or give the --format",
+    "binary": "not text: save it as text, or give --format",
 }
 
 

@@ -57,7 +57,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
                 yield name, status
             else:
                 raise DamagedError(
-                    f"{entry.path}: a link or a special file has no place here: copy the file itself"
+                    f"{entry.path}: links and special files are not allowed here: copy the file itself"
                 )
 
 

@@ -45,9 +45,7 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
             "build it again, or use the version that made it"
         )
     if values.get("digest") != _digest(values):
-        raise DamagedError(
-            f"{path}: not as it was written: copy it again; a changed one must be published again"
-        )
+        raise DamagedError(f"{path}: changed since it was written: copy it again, or publish the change")
     try:
         return kind.model_validate(values)
     except ValidationError as error:

@@ -56,7 +56,7 @@ def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(values)), out=offsets[1:])
     if offsets[-1] > np.iinfo(np.int32).max:
-        raise CorpusError(f"{len(values)} texts in a row have more than 2 GiB: clean them by the rule `long`")
+        raise CorpusError(f"{len(values)} texts in a row exceed 2 GiB: apply the cleaning rule `long`")
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(values), buffers)
 

@@ -122,7 +122,7 @@ def locked(index: Path) -> Iterator[Path]:
     except (OSError, sqlite3.Error) as error:
         # shutil lists what it could not copy, each with its reason.
         first = error.args[0][0][-1] if isinstance(error, shutil.Error) else error
-        raise BundleError(f"{index}: stopped ({first}): free space or allow access; repeat it") from error
+        raise BundleError(f"{index}: stopped ({first}): free space or allow access, then retry") from error
 
 
 @contextmanager

@@ -63,9 +63,9 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     """
     check_language(bundle, code)
     if len(examples) < LEAST_LINES:
-        raise UsageError(f"{len(examples)} lines teach nothing: give {LEAST_LINES} or more, better 300")
+        raise UsageError(f"{len(examples)} lines are too few: give {LEAST_LINES} or more, ideally 300")
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
-        raise UsageError(f"{out}: give another folder: the bundle that is taught stays as it is")
+        raise UsageError(f"{out}: give another folder: the original bundle is never changed")
     started = time.monotonic()
     encoder = TextEncoder(bundle)
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
@@ -111,7 +111,7 @@ def teach_index(
     check_language(bundle, code)
     pictures = Pictures.open(bundle)
     if pictures is None:
-        raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
+        raise UsageError(f"the index's encoder {bundle.name} has no pictures to teach with")
     lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
     examples = read_captions(lines, "captions", pictures)
     with building(index) as work:
@@ -152,7 +152,7 @@ def _version(bundle: Bundle, code: str) -> str:
     version = bundle.manifest.version
     version = version if code in bundle.taught else f"{version}-{code}"
     if len(version) > LONGEST_VERSION:
-        raise UsageError(f"{bundle.name} was taught as many languages as its version can name")
+        raise UsageError(f"{bundle.name} has been taught as many languages as its version can name")
     return version
 
 

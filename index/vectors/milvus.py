@@ -92,7 +92,7 @@ class MilvusIndex:
             named = {"anns_field": VECTOR, "limit": k, "output_fields": [ROW], "search_params": params}
             answers = self._call("search", len(block), data=list(block), **named)
             if min(map(len, answers)) < k:
-                raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k}: look there")
+                raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k}: check it")
             near = [[hit["distance"] for hit in hits] for hits in answers]
             found = [[hit[ROW] for hit in hits] for hits in answers]
             place = slice(start, start + QUERIES_AT_A_TIME)

@@ -81,7 +81,7 @@ def connect(address: str) -> Connection:
     """Connect to an address. UsageError for invalid settings."""
     elsewhere, token = os.environ.get(ELSEWHERE, ""), os.environ.get(TOKEN, "")
     if token and not elsewhere:
-        raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address} too")
+        raise UsageError(f"{TOKEN} is set, but not for which server: set {ELSEWHERE}={address} too")
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # our own errors say the same in one line
     return _connection(elsewhere or address, token)

@@ -117,7 +117,7 @@ async def download_file(
     """Download a file that /translate_file has filled in. Whoever knows its address can."""
     path = await asyncio.to_thread(open_files(settings).find, name)
     if path is None:
-        raise ProblemError(ProblemType.NOT_FOUND, "there is no such file any more: translate it again")
+        raise ProblemError(ProblemType.NOT_FOUND, "that file is gone: translate it again")
     return FileResponse(
         path,
         media_type="application/octet-stream",

@@ -169,7 +169,7 @@ class _Run:
             self.record.save("base", current(self.index))
 
     def _outdated(self) -> UsageError:
-        return UsageError(f"the index is not at version {self.wanted} any more: read it again")
+        return UsageError(f"the index is no longer at version {self.wanted}: read it again")
 
     def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:
         """How many of the new sentences cleaning dropped, by reason."""

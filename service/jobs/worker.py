@@ -55,7 +55,7 @@ def make_worker(settings: Settings) -> JobWorker:
     """Make a worker. Raises UsageError without jobs_url, PassepartoutError if Redis does not answer."""
     if settings.jobs_url is None:
         raise UsageError(
-            "no queue of jobs: set PASSEPARTOUT_JOBS_URL to a Redis, such as redis://127.0.0.1:6379/1"
+            "no job queue: set PASSEPARTOUT_JOBS_URL to a Redis, such as redis://127.0.0.1:6379/1"
         )
     redis = connect(settings.jobs_url.get_secret_value())
     LocalJob.settings = settings

@@ -50,7 +50,7 @@ class NewSentence(RequestModel):
     @model_validator(mode="after")
     def _metadata_is_json(self) -> Self:
         if taken := RESERVED_COLUMNS & set(self.metadata):
-            raise ValueError(f"metadata cannot have {min(taken)}")
+            raise ValueError(f"metadata cannot contain {min(taken)}")
         text = json.dumps(self.metadata, ensure_ascii=False, allow_nan=False)  # ValueError if it is no JSON
         text.encode()
         if len(text) > LONGEST_METADATA:

@@ -20,12 +20,12 @@ def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) 
     "--languages",
     callback=_languages,
     metavar="CODE,...",
-    help="The languages that it is for, such as en,de. [default: those of its model card]",
+    help="The languages it is for, such as en,de. [default: those of its model card]",
 )
 @click.option("--name", help="The bundle's name. [default: that of its folder]")
 @click.option("--licence", help="The licence of the weights. [default: that of its model card]")
 @click.option(
-    "--prefix", help='Text that it wants before every text, such as "query: ". [default: its default prompt]'
+    "--prefix", help='Text to put before every text, such as "query: ". [default: its default prompt]'
 )
 def import_(
     source: Path,
@@ -35,7 +35,7 @@ def import_(
     licence: str | None,
     prefix: str | None,
 ) -> None:
-    """Turn SOURCE, a folder as sentence-transformers or transformers write it, into an encoder bundle.
+    """Turn SOURCE, a folder that sentence-transformers or transformers saved, into an encoder bundle.
 
     Its weights must be safetensors.
     """

@@ -75,9 +75,9 @@ def import_encoder(
     stated = card.get("license_name", stated) if stated == "other" else stated
     licence = licence or (str(stated) if stated else None)
     if not languages:
-        raise UsageError(f"{source}: no model card says its languages: give --languages en,de,...")
+        raise UsageError(f"{source}: no model card states its languages: give --languages en,de,...")
     if not licence:
-        raise UsageError(f"{source}: no model card says its licence: give --licence")
+        raise UsageError(f"{source}: no model card states its licence: give --licence")
     model = _open(source)
     longest = model.max_seq_length
     limit = int(longest) if longest and longest < UNLIMITED_TOKENS else DEFAULT_MAX_TOKENS
@@ -124,7 +124,7 @@ def _weights(source: Path) -> Path:
     weights = sorted(source.rglob("*.safetensors"))
     if not weights or not any(source.rglob("config.json")):
         what = "config.json" if weights else "weights"
-        raise UsageError(f"{source}: no {what}: not a sentence encoder of Hugging Face layout")
+        raise UsageError(f"{source}: no {what}: not a sentence encoder in Hugging Face layout")
     # Without any of these, transformers would make an empty tokenizer.
     if not any(found for name in VOCABULARY_FILES for found in source.rglob(name)):
         raise UsageError(f"{source}: no tokenizer: it needs one of {', '.join(VOCABULARY_FILES)}")
@@ -178,7 +178,7 @@ def _write_tokenizer(model: Any, path: Path, source: Path) -> None:  # noqa: ANN
     """Write tokenizer.json, with a padding token, without truncation."""
     tokenizer: Tokenizer | None = getattr(model.tokenizer, "backend_tokenizer", None)
     if tokenizer is None or not tokenizer.get_vocab_size():
-        raise UsageError(f"{source}: no tokenizer that the library tokenizers has: give a tokenizer.json")
+        raise UsageError(f"{source}: no tokenizer that tokenizers can load: give a tokenizer.json")
     pad = model.tokenizer.pad_token_id
     if tokenizer.padding is None and pad is not None:
         tokenizer.enable_padding(pad_id=pad, pad_token=tokenizer.id_to_token(pad) or "")

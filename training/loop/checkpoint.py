@@ -52,7 +52,7 @@ def load_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer) ->
             number, key = name.removeprefix(OPTIMISER).split(".", 1)
             state.setdefault(int(number), {})[key] = tensor
     if not state:
-        raise DamagedError(f"{file} holds a model without its optimiser; train anew")
+        raise DamagedError(f"{file} holds a model without its optimiser; train from scratch")
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
     return counters
 

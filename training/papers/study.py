@@ -185,7 +185,7 @@ class Study:
         if not file.is_file():
             replace_text(file, json.dumps(bound) + "\n")
         elif json.loads(file.read_text("utf-8")) != bound:
-            raise UsageError(f"{self.out} has results of other data or other --set: give another --out")
+            raise UsageError(f"{self.out} has results for other data or --set values: give another --out")
 
     def _folder(self, system: str, seed: int) -> Path:
         return self.out / system / f"seed{seed}"

@@ -99,11 +99,11 @@ class Recipe(SettingsTable):
         needed = {"languages": self.mining.languages, "pivots": self.mining.pivots[:1]}
         for name, codes in needed.items():
             if unknown := sorted(set(codes) - set(self.data.languages)):
-                raise ValueError(f"mining.{name}: {unknown[0]} is none of data.languages")
+                raise ValueError(f"mining.{name}: {unknown[0]} is not one of data.languages")
         if self.mining.languages and not (self.text.averages_words and self.text.start):
             raise ValueError('mining.languages needs text.encoder = "bag" and text.start')
         if not (self.mining.captions or self.data.texts):
-            raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
+            raise ValueError("mining.captions = false leaves only the sentences of data.texts: name them")
 
     def staged(self) -> list["Recipe"]:
         """The recipes of the stages before, in order. ValueError if one is not valid."""

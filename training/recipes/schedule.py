@@ -24,7 +24,7 @@ class ScheduleSettings(SettingsTable):
         """Raise ValueError for a name that is no objective of the recipe, and for settings that conflict."""
         known = list(objectives)
         if unknown := [name for name in self.pretraining if name not in known]:
-            raise ValueError(f"schedule: {unknown[0]} is none of the objectives {', '.join(known)}")
+            raise ValueError(f"schedule: {unknown[0]} is not one of the objectives {', '.join(known)}")
         if bool(self.pretraining) != bool(self.pretraining_epochs):
             raise ValueError("schedule.pretraining and schedule.pretraining_epochs need each other")
         if self.rewarm and not self.pretraining:

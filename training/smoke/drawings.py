@@ -80,7 +80,7 @@ def draw_scenes(count: int, seed: int) -> list[Scene]:
     kinds = product(GROUNDS, SHAPES, COLOURS, (1, 2, 3))
     alike = [Scene(ground, (Thing(shape, colour, n),)) for ground, shape, colour, n in kinds]
     if count > 2 * len(alike):
-        raise DataError(f"{count} scenes asked for, there are {2 * len(alike)}: ask for fewer pictures")
+        raise DataError(f"{count} scenes asked for, but only {2 * len(alike)} exist: ask for fewer pictures")
     rng = Random(f"scenes {seed}")
     chosen = rng.sample(alike, count - count // 2) + rng.sample(list(_pairs()), count // 2)
     rng.shuffle(chosen)

@@ -19,12 +19,12 @@ PATH_TYPE = click.Path(path_type=Path)
     help="TSV: a picture of the bundle, and a text in the new language.",
 )
 @click.option(
-    "--pictures", "folder", type=PATH_TYPE, help="Pictures of your own, for --captions too; needs torch."
+    "--pictures", "folder", type=PATH_TYPE, help="Your own pictures, for --captions to name; needs torch."
 )
 @click.option(
     "--backbone",
     default="",
-    help="The folder of the image model that looks at them. [default: as the bundle names it]",
+    help="The folder of the image model to encode them. [default: as the bundle names it]",
 )
 @click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
 def learn_language(
@@ -37,7 +37,7 @@ def learn_language(
 ) -> None:
     """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
 
-    OUT is a bundle as any other; OUT.report.md says what it knows and what to caption next.
+    OUT is a bundle like any other; OUT.report.md says what it knows and what to caption next.
     """
     from index.encoder.bundle import open_bundle
     from index.encoder.pictures import Pictures
@@ -58,7 +58,7 @@ def learn_language(
         pictures = with_own_pictures(opened, pictures, folder, named, backbone)
         known = f"{known} or in {folder}"
     if pictures is None:
-        raise UsageError(f"{bundle} carries no pictures to caption: give --pictures, or a bundle with some")
+        raise UsageError(f"{bundle} has no pictures to caption: give --pictures, or a bundle with some")
     examples = read_captions(lines, str(captions), pictures, known)
     learned = learn(opened, code, examples, pictures, out)
     described = out.with_name(f"{out.name}.report.md")

@@ -50,7 +50,7 @@ def with_own_pictures(
     files = PictureFolder(folder, space.seen.image_size)
     names = tuple(name for name in named if name in files)
     if not names:
-        raise UsageError(f"--pictures {folder}: it has none of the pictures of --captions")
+        raise UsageError(f"--pictures {folder}: it has none of the pictures in --captions")
     vectors = own_pictures(space, files, names, backbone)
     if pictures is None:
         return Pictures(names, vectors)
@@ -62,7 +62,7 @@ def open_space(bundle: Bundle) -> PictureSpace:
     space = PictureSpace.open(bundle)
     if space is None:
         raise UsageError(
-            f"{bundle.folder} carries no picture space; encoders have one whose recipe has "
+            f"{bundle.folder} has no picture space; encoders have one if their recipe sets "
             'vision.space = "whitened" (passepartout bundle export)'
         )
     return space

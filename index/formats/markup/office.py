@@ -86,7 +86,7 @@ def read_table(
     for number, (line, cells) in enumerate(_rows(parts, str(path))):
         left -= sum(map(len, cells.values()))
         if left < 0:
-            raise CorpusError(f"{path}: long texts that many cells repeat: save it as CSV")
+            raise CorpusError(f"{path}: many cells repeat long texts: save it as CSV")
         if not names:
             names = column_names(
                 path, [cells.get(place, "") for place in range(max(cells, default=0) + 1)], columns
@@ -138,7 +138,7 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     _, head = next(rows, (0, {}))
     named = (language_of(name) for name in head.values() if name.casefold() != ID)  # not Indonesian
     if len(codes := list(filter(None, named))) > 1:
-        raise UsageError(f"{label}: a table in {', '.join(codes)}: copy the texts alone to another workbook")
+        raise UsageError(f"{label}: a table in {', '.join(codes)}: copy only the texts to another workbook")
     document, texts = _document(content, label)
     for found in texts:
         adapt = partial(_adapted, len(found.looks) > 1)

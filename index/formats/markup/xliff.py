@@ -84,7 +84,7 @@ def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[Pair]) ->
             own: dict[str, Any] = {} if pair.segment is not None else dict(element.attributes)
             language = own.pop("lang", None) or codes[kind]
             if not language:
-                raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
+                raise UnitError(path, element.line, f"no language for <{kind}>: name it in the file")
             metadata = common | own | (inline.metadata_of(element) if kind == "target" else {})
             confirmed = kind == "source" or not UNCONFIRMED_STATE.fullmatch(_state(pair))
             group, line = local_group(path, number), element.line

@@ -55,7 +55,7 @@ def test_a_report_of_another_bundle_is_refused(
 
 
 def test_what_is_no_report_is_refused(measured: tuple[Path, Path], tmp_path: Path, fails: Fails) -> None:
-    assert "no report of a suite" in fails("bundle", "card", measured[0], "--report", tmp_path, code=1)
+    assert "not a suite's report" in fails("bundle", "card", measured[0], "--report", tmp_path, code=1)
 
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:

@@ -72,7 +72,7 @@ def test_a_report_is_read_back(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_read_is_named(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "report.json").write_text(content, "utf-8")
-    with pytest.raises(DamagedError, match=r"report\.json: no report of a suite"):
+    with pytest.raises(DamagedError, match=r"report\.json: not a suite's report"):
         read_report(tmp_path)
 
 

@@ -59,7 +59,7 @@ def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path)
 
 def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> None:
     path = tsv(tmp_path / "d.tsv", [("dog", "chien")])
-    with pytest.raises(UnknownLanguageError, match="no words of 'fr'"):
+    with pytest.raises(UnknownLanguageError, match="no words in 'fr'"):
         dictionary_translation(
             TextEncoder(bundle), None, bundle.manifest.languages, [read_dictionary(f"en:fr={path}")]
         )

@@ -268,7 +268,7 @@ def test_the_language_is_the_files_own_or_detected(translator: Translator, tmp_p
         translate_file(translator, tmp_path / "x.xlf", tmp_path / "y.xlf", "de")
     (tmp_path / "x.po").write_text('msgid "Ein kleiner Hund läuft am Strand."\nmsgstr ""\n', "utf-8")
     assert translate_file(translator, tmp_path / "x.po", tmp_path / "y.po", "de").looks_like == "de"
-    with pytest.raises(UsageError, match="its texts count as English: give their language by --from"):
+    with pytest.raises(UsageError, match="its texts count as English: give their language with --from"):
         translate_file(translator, tmp_path / "x.po", tmp_path / "y.po", "en")
     (tmp_path / "x.txt").write_text("A small dog runs on the beach.\n", "utf-8")
     for spelling in ("de", "DE", "de_AT"):

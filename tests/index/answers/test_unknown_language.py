@@ -81,7 +81,7 @@ def test_what_the_corpus_does_not_say_has_no_answer(translator: Translator) -> N
 
 
 def test_it_is_no_source_and_says_so(translator: Translator) -> None:
-    with pytest.raises(RequestError, match="qaa is a target alone"):
+    with pytest.raises(RequestError, match="qaa can only be a target"):
         translator.sentences(["Ke noda ta?"], "qaa", "en")
     request = SentenceRequest(text=["Ke noda ta?"], source="qaa", target=["en"])
     with pytest.raises(RequestError, match="the encoder does not know it"):

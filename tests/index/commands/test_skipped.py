@@ -28,7 +28,7 @@ def test_bad_lines_are_skipped_listed_and_refused_if_strict(
     assert f"en: {len(rows)} sentences" in captured.out
     skipped = [line for line in captured.err.splitlines() if line.startswith("skipped: ")]
     assert len(skipped) == 10
-    assert skipped[0] == f"skipped: x.tsv, line {len(rows) + 2}: 1 cells, but line 1 names 2: mend the line"
+    assert skipped[0] == f"skipped: x.tsv, line {len(rows) + 2}: 1 cells, but line 1 names 2: fix the line"
     assert "12 bad lines or units were skipped" in captured.err
     assert len((tmp_path / "index.skipped.tsv").read_text("utf-8").splitlines()) == 13
     assert build(bundle, tmp_path / "other", *given, "--strict") == 2
@@ -49,10 +49,10 @@ def test_swapped_languages_are_reported(
 ) -> None:
     (tmp_path / "x.txt").write_text("\n".join(ENGLISH) + "\n", "utf-8")
     assert build(bundle, tmp_path / "index", "--corpus", f"de={tmp_path / 'x.txt'}") == 2
-    assert "these lines look English, not German: are languages swapped?" in capsys.readouterr().err
+    assert "these lines look like English, not German: are languages swapped?" in capsys.readouterr().err
     (tmp_path / "y.txt").write_text("\n".join([*ENGLISH, *GERMAN[:3]]) + "\n", "utf-8")
     assert build(bundle, tmp_path / "index", "--corpus", f"de={tmp_path / 'y.txt'}") == 0
-    assert "de: most of its lines look English: are languages swapped?" in capsys.readouterr().out
+    assert "de: most lines look like English: are languages swapped?" in capsys.readouterr().out
 
 
 def test_columns_on_the_command_line(

@@ -52,7 +52,7 @@ msgstr "Eine Katze."
         ("x.csv", b'text,by\n"A"dog,x\nA cat.,me\n', ["A cat."], ["line 2: not CSV"]),
         ("x.csv", b'text,by\nA dog.,x\n"A cat.,me\n', ["A dog."], ["line 3: not CSV"]),
         ("x.tmx", TMX.encode(), ["A dog.", "A cat."], ["line 3: a <tuv> without xml:lang"]),
-        ("x.xlf", XLIFF.encode(), ["A dog."], ["line 1: no language of <source>"]),
+        ("x.xlf", XLIFF.encode(), ["A dog."], ["line 1: no language for <source>"]),
         ("x.po", PO.encode(), ["A dog.", "Ein Hund.", "A cat.", "Eine Katze."], ["line 8: not PO"]),
     ],
 )

@@ -49,7 +49,7 @@ COSTLY: dict[str, tuple[str, str | None]] = {
     "comments.po": (PO.format("utf-8", "") + entries("#. {}\n"), None),
     "plurals.po": (PO.format("utf-8", forms("nplurals=1000000000;")) + PLURAL, None),
     "header.po": (PO.format("utf-8", forms(";a" * 500_000)), None),
-    "punycode.po": (PO.format("punycode", "") + entries("# {}\n"), "charset 'punycode' is not one"),
+    "punycode.po": (PO.format("punycode", "") + entries("# {}\n"), "charset 'punycode' is not supported"),
     "lines.po": (PO.format("utf-8", "") + 'msgid "a"\nmsgstr ""\n' + '"a"\n' * 2_000_000, "an entry longer"),
     "line.po": (PO.format("utf-8", "") + f'msgid "{"a" * (2 << 20)}"\nmsgstr "b"\n', "an entry longer"),
     "row.csv": ("text,language\n" + '"a\n",' * 1_000_000, "a row longer than"),

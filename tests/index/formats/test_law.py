@@ -329,7 +329,7 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
-    with pytest.raises(UsageError, match="a table in en, de: copy the texts alone to another workbook"):
+    with pytest.raises(UsageError, match="a table in en, de: copy only the texts to another workbook"):
         open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "de")
     with_ids = zipped(
         ("xl/sharedStrings.xml", texts), ("xl/worksheets/sheet1.xml", rows.replace(">de<", ">ID<"))

@@ -89,7 +89,7 @@ def test_the_given_language_is_used_if_the_header_has_none(tmp_path: Path) -> No
         (CATALOGUE[: CATALOGUE.index("jetzt")], r"x\.po, line 14: not PO \(a string that does not end\)"),
         (
             HEADER.format("").replace("UTF-8", "no-such") + 'msgid "a"\nmsgstr "b"\n',
-            r"x\.po: charset 'no-such' is not one that is read",
+            r"x\.po: charset 'no-such' is not supported",
         ),
         (HEADER.format("") + 'msgid "\xff"\nmsgstr "b"\n', r"x\.po, line 6: not UTF-8"),
         ('msgid "a"\nmsgid_plural "b"\nmsgstr[9] "c"\n', r"x\.po, line \d: not PO \(msgid, msgid_plural"),

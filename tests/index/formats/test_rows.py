@@ -112,7 +112,7 @@ def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
         ("x.jsonl", b'["a"]\n', r"x\.jsonl, line 1: list, not an object"),
         ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is not JSON"),
         ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
-        ("x.parquet", b"PAR1 and then more", r"x\.parquet: Parquet is not read: write it as JSON Lines"),
+        ("x.parquet", b"PAR1 and then more", r"x\.parquet: Parquet is not supported: save it as JSON Lines"),
     ],
 )
 def test_what_is_malformed_is_refused_with_its_line(

@@ -66,7 +66,7 @@ def test_bombs_are_refused_after_a_bounded_part(tmp_path: Path, suffix: str) -> 
     path = tmp_path / f"x.{suffix}"
     path.write_bytes(COMPRESSED[suffix](b"a" * (1 << 16) * 1300))  # 81 MiB
     read = []
-    with pytest.raises(CorpusError, match="grows to more than 200 times"), open_stream(path) as file:
+    with pytest.raises(CorpusError, match="expands to over 200 times"), open_stream(path) as file:
         read.extend(len(block) for block in iter(lambda: file.read(1 << 16), b""))
     assert sum(read) <= 64 << 20
 

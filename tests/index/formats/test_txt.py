@@ -55,7 +55,7 @@ def test_a_missing_file_is_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS/>\n', "line 1: mark-up, not sentences"),
+        ('<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS/>\n', "line 1: markup, not sentences"),
         ("1\n00:00:01,000 --> 00:00:02,000\nA dog.\n", "line 2: time codes.*--format subtitles"),
         ("PK\x03\x04\x00", "line 1: not text"),
     ],

@@ -59,9 +59,9 @@ def test_an_output_file_leaves_hidden_files_beside_it_alone(tmp_path: Path) -> N
         ),
         (lambda folder: (folder / "a").unlink(), "a: the file is missing"),
         (lambda folder: (folder / "sub" / "c").touch(), "sub/c: the manifest does not list"),
-        (lambda folder: os.mkfifo(folder / "odd"), "odd: a link or a special file"),
-        (lambda folder: (folder / "odd").symlink_to("/etc/hostname"), "odd: a link or a special file"),
-        (lambda folder: (folder / "odd").symlink_to(folder / "sub"), "odd: a link or a special file"),
+        (lambda folder: os.mkfifo(folder / "odd"), "odd: links and special files"),
+        (lambda folder: (folder / "odd").symlink_to("/etc/hostname"), "odd: links and special files"),
+        (lambda folder: (folder / "odd").symlink_to(folder / "sub"), "odd: links and special files"),
     ],
 )
 def test_damage_is_refused_by_name(folder: Path, damage: Callable[[Path], object], message: str) -> None:

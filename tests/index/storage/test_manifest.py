@@ -66,7 +66,7 @@ def test_another_format_is_not_reported_as_damage(tmp_path: Path, version: objec
 def test_a_changed_value_is_refused(tmp_path: Path, change_to: dict[str, Any]) -> None:
     write_manifest(tmp_path, Thing())
     change(tmp_path, **change_to)
-    with pytest.raises(DamagedError, match="not as it was written"):
+    with pytest.raises(DamagedError, match="changed since it was written"):
         read(tmp_path)
 
 

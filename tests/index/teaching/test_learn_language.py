@@ -109,7 +109,7 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
         ("pt", ["1f415\tcão\thuman"], "line 1: 3 columns"),
         ("pt", ["1f415\t "], "line 1: an empty column"),
         ("pt", [""], "no lines"),
-        ("pt", ["1f415\tcão"], "1 lines teach nothing: give 10 or more"),
+        ("pt", ["1f415\tcão"], "1 lines are too few: give 10 or more"),
         ("de", ["1f415\tcão"], "tiny@1 knows de already"),
         ("portugues", ["1f415\tcão"], "'portugues' is not a language code (BCP 47)"),
         ("../pt", ["1f415\tcão"], "is not a language code"),

@@ -296,7 +296,9 @@ def test_a_token_is_sent_where_the_user_says_and_not_where_an_index_says(
     stored: Path, milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_MILVUS_TOKEN", "root:hunter2")
-    with pytest.raises(UsageError, match="is set, but not for whom: set PASSEPARTOUT_MILVUS=") as caught:
+    with pytest.raises(
+        UsageError, match="is set, but not for which server: set PASSEPARTOUT_MILVUS="
+    ) as caught:
         Translator.open(stored)
     assert "hunter2" not in str(caught.value)
     monkeypatch.setenv("PASSEPARTOUT_MILVUS", milvus_server.address)

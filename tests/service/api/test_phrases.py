@@ -104,7 +104,7 @@ def test_a_table_of_ones_own_is_read(client: TestClient, name: str, content: byt
         ("a.xlsx", b"PK", "a.xlsx: cannot be unpacked"),
         ("a.xlsx", lambda: workbook("<worksheet>" + " " * (70 << 20)), "bytes unpacked"),
         ("a.xlsx", lambda: workbook("<worksheet>" + "<row/>" * 400_000), "more elements than 5000"),
-        ("a.xlsx", sharing(500, 100_000), "long texts that many cells repeat"),
+        ("a.xlsx", sharing(500, 100_000), "many cells repeat long texts"),
         ("a.xlsx", sharing(1, 3_000_000), "more than 4194304 characters"),
         ("a.csv", b"one,topic\na,b\n", "a.csv: its first row must name columns for two languages"),
         ("a.csv", b"en,de\nGo,L\xf6s\n", "line 2: not UTF-8: save the file as UTF-8 (in Excel: CSV UTF-8)"),

@@ -172,7 +172,7 @@ def test_a_text_that_is_in_the_target_language_already(client: TestClient) -> No
 def test_a_language_that_is_not_recognised(client: TestClient) -> None:
     answer = client.post("/translate/sentence", json={"text": ["A small dog runs.", "12345"], "target": "de"})
     problem = checked(answer, 422, "undetected-language")
-    assert problem.detail == "text[1] has no letters that would tell its language: give source"
+    assert problem.detail == "text[1] has no letters to tell its language by: give source"
     assert problem.errors is not None
     assert problem.errors[0].candidates == []
 

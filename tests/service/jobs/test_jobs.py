@@ -82,7 +82,7 @@ def test_a_change_for_one_version_that_is_sent_again_is_made_once(stage: Stage) 
     ended = [stage.end(job["id"]) for job in jobs]
     assert sorted(job["state"] for job in ended) == ["failed"] * 3 + ["succeeded"]
     refused = [job["reason"] for job in ended if job["state"] == "failed"]
-    assert all(f"not at version {seen} any more" in reason for reason in refused)
+    assert all(f"no longer at version {seen}" in reason for reason in refused)
     assert len(versions(stage.index)) == count + 1
     late = stage.ask("POST", "/admin/jobs", json=change, headers={"If-Match": seen})
     assert (late.status_code, late.json()["type"]) == (412, "/problems/outdated")

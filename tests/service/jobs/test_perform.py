@@ -155,7 +155,7 @@ def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Recor
     perform(spec(action="add", uploads=[own]), record, place)
     event = done(record)
     assert (event.state, event.skipped) == ("succeeded", 1)
-    assert event.skipped_units == ["my list.csv, line 3: 1 cells, but line 1 names 2: mend the line"]
+    assert event.skipped_units == ["my list.csv, line 3: 1 cells, but line 1 names 2: fix the line"]
 
 
 TMX = b"<tmx><body>%b</body></tmx>"
@@ -208,7 +208,7 @@ def test_what_names_a_version_changes_no_other(record: Record, connection: Redis
     ):
         late = Record(connection, str(number) * 32)
         perform(Spec.model_validate({"request": change, "by": "boss", "version": seen}), late, place)
-        assert done(late).reason == f"the index is not at version {seen} any more: read it again"
+        assert done(late).reason == f"the index is no longer at version {seen}: read it again"
     assert (current(place.index), len(versions(place.index))) == (served, 2)
 
 

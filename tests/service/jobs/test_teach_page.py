@@ -126,7 +126,7 @@ def test_only_admins_teach_and_only_with_existing_pictures(stage: Stage) -> None
     with stage.working():
         for refused, reason in (
             (unknown, "captions: 12 pictures are not among the bundle's: ../../etc/0"),
-            (captions, "1 lines teach nothing"),
+            (captions, "1 lines are too few"),
         ):
             end = stage.end(stage.submit(action="teach", language="ia", captions=refused)["id"])
             assert (end["state"], reason in end["reason"]) == ("failed", True), end

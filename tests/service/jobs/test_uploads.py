@@ -33,7 +33,7 @@ CHANGES = [
     ({"action": "add", "sentences": [{"id": "nothing", "text": "a"}]}, "add.sentences[0].id must match"),
     (
         {"action": "add", "sentences": [{"id": "de:1", "text": "a", "metadata": {"text": "b"}}]},
-        "metadata cannot have text",
+        "metadata cannot contain text",
     ),
     ({"action": "add", "sentences": [{"id": "de:1", "text": "a", "metadata": {"b": 1e999}}]}, "JSON"),
     ({"action": "delete", "ids": []}, "delete.ids is an empty list"),
@@ -126,7 +126,7 @@ def test_a_full_disk_is_named_and_nothing_stays(client: TestClient, kept: Path) 
     [
         ({"format": "parquet"}, {}, 422, "format: must be one of txt, moses, tsv"),
         ({}, {}, 422, "name is missing"),
-        ({"name": "a.parquet"}, {}, 422, "Parquet is not read: write it as JSON Lines"),
+        ({"name": "a.parquet"}, {}, 422, "Parquet is not supported: save it as JSON Lines"),
         ({"format": "txt"}, {}, 422, "language is missing"),
         ({"format": "tsv", "language": "../x"}, {}, 422, "language must match"),
         ({"format": "tsv", "language": "fr"}, {}, 422, "'fr'"),

@@ -62,13 +62,13 @@ def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["mining.captions=false", "data.texts="], r"leaves the sentences of data\.texts"),
+        (["mining.captions=false", "data.texts="], r"leaves only the sentences of data\.texts"),
         (["mining.probability=0.3"], "probability and pivots need each other"),
         (["mining.words=3"], "words needs probability and pivots"),
         (["mining.contexts=1"], "contexts needs words"),
         (['mining.languages=["de"]'], "languages needs probability and pivots"),
-        ([*PROBABLE, 'mining.languages=["tlh"]'], "tlh is none of data.languages"),
-        (["mining.probability=0.3", "mining.pivots=tlh"], "tlh is none of data.languages"),
+        ([*PROBABLE, 'mining.languages=["tlh"]'], "tlh is not one of data.languages"),
+        (["mining.probability=0.3", "mining.pivots=tlh"], "tlh is not one of data.languages"),
         ([*PROBABLE, 'mining.languages=["de"]'], 'needs text.encoder = "bag" and text.start'),
     ],
 )

@@ -51,7 +51,7 @@ def test_what_is_done_is_reported_and_not_done_again(
     assert capsys.readouterr().out == ""
     assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
 
-    assert "results of other data or other --set" in fails(*words(scenes, out, *only), "--set", "seed=3")
+    assert "results for other data or --set" in fails(*words(scenes, out, *only), "--set", "seed=3")
 
 
 def test_a_failing_system_is_named_and_does_not_stop_others(

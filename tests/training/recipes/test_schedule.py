@@ -15,7 +15,10 @@ def test_what_comes_first_is_alone_for_so_many_epochs(kept: bool, after: set[str
 @pytest.mark.parametrize(
     ("schedule", "message"),
     [
-        (ScheduleSettings(pretraining=("absent",), pretraining_epochs=1), "absent is none of the objectives"),
+        (
+            ScheduleSettings(pretraining=("absent",), pretraining_epochs=1),
+            "absent is not one of the objectives",
+        ),
         (ScheduleSettings(pretraining=("hinge",)), "need each other"),
         (ScheduleSettings(pretraining_epochs=2), "need each other"),
         (

@@ -103,8 +103,8 @@ def test_missing_parts_are_reported_in_one_line(
 ) -> None:
     out = tmp_path / "out"
     plain = make_bundle(tmp_path / "plain", languages=("en", "de"))
-    assert "carries no picture space" in fails(*command(plain, own, out))
-    assert "none of the pictures of --captions" in fails(*command(drawn, Own(tmp_path, own.captions), out))
+    assert "has no picture space" in fails(*command(plain, own, out))
+    assert "none of the pictures in --captions" in fails(*command(drawn, Own(tmp_path, own.captions), out))
     absent = Own(own.pictures, tmp_path / "captions.tsv")
     absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
     said = fails(*command(drawn, absent, out, "--backbone", str(data / BACKBONE)))
@@ -126,7 +126,7 @@ def test_a_damaged_space_is_refused(drawn: Bundle, tmp_path: Path) -> None:
     content = drawn.picture_space.read_bytes()
     file = tmp_path / "picture_space.safetensors"
     file.write_bytes(content[:-1])
-    with pytest.raises(DamagedError, match="make it again"):
+    with pytest.raises(DamagedError, match="train and export again"):
         read_picture_space(file, 16)
     file.write_bytes(content)
     with pytest.raises(DamagedError, match=r"not \(64, 8\)"):
