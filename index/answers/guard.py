@@ -53,7 +53,8 @@ def with_contrasts(
     """
     if not found:
         return differs
-    asked = as_written([word for contrast in found for word in contrast.question], question)
+    said = [word for contrast in found for word in contrast.question if not QUESTION_MARK.fullmatch(word)]
+    asked = as_written(said, question)
     # Those of a sentence whose translation the answer is are not in the answer, but for marks of a question.
     edge = r"\b" if has_spaces(language) else ""
     said, lowered = [word for contrast in found for word in contrast.answer], answer.lower()
