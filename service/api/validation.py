@@ -16,9 +16,9 @@ def check_sizes(request: Request, settings: Settings) -> None:
     check_texts(TEXT_FIELDS[request.kind], request.texts, request, longest)
 
 
-def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int) -> None:
-    """As `check_sizes`, for `texts` in `field` of up to `longest` characters each."""
-    faults = [*_too_many(field, texts, choices), *_too_long(field, texts, longest)]
+def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int, of: str = "") -> None:
+    """As `check_sizes`, for `texts` in `field`, or the longest `of` each, of up to `longest` characters."""
+    faults = [*_too_many(field, texts, choices), *_too_long(field, texts, longest, of)]
     if faults:
         raise RequestError(faults[0].message, faults)
 
@@ -40,12 +40,10 @@ def _too_many(field: str, texts: Sequence[str], choices: Choices) -> Iterable[Fa
         yield _over("k", fact, limits.MAX_ANSWERS, "lower k or split the request")
 
 
-def _too_long(field: str, texts: Sequence[str], limit: int) -> Iterable[Fault]:
-    if max(map(len, texts), default=0) <= limit:  # nearly always
-        return
+def _too_long(field: str, texts: Sequence[str], limit: int, of: str) -> Iterable[Fault]:
     for name, text in zip(field_names(field, texts), texts, strict=True):
         if len(text) > limit:
-            yield _over(name, f"{name} has {len(text)} characters", limit, "shorten it")
+            yield _over(name, f"{name} has {of}{len(text)} characters", limit, "shorten it")
 
 
 def _over(field: str, fact: str, limit: int, advice: str) -> Fault:
