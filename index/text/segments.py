@@ -124,14 +124,10 @@ def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
     """The sentences of a block and what is between them."""
     blank_block = _blank(block) if markup else block
     place = 0
-    for line_break in [*LINE_BREAK.finditer(block), None]:
-        end = line_break.start() if line_break else len(block)
+    for end in [*(line_break.end() for line_break in LINE_BREAK.finditer(block)), len(block)]:
         for blank in sentence_parts(blank_block[place:end], language):
             yield from _without_edges(block[place : place + len(blank)], blank)
             place += len(blank)
-        if line_break:
-            yield Segment(line_break[0], between=True)
-            place = line_break.end()
 
 
 def _blank(block: str) -> str:

@@ -87,14 +87,12 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     choices = Choices(target=[body.target], k=body.alternatives + 1)
     check_texts("q", body.q, choices, limits.MAX_BODY_BYTES)
     (target,) = engine.languages.known([("target", body.target)])
+    body = body.model_copy(update={"target": target})
     texts = await _texts(body, engine, settings.max_characters)
-    parts = await engine.run("clean", partial(_segments, body, target, settings.max_characters), texts)
-    answers = await _answers(texts, target, body, engine, settings)
-    whole = await _put_together(texts, parts, answers, target, body, engine, settings)
-    results = [
-        _translated(text, matches, joint, body)
-        for text, matches, joint in zip(texts, answers, whole, strict=True)
-    ]
+    parts = await engine.run("clean", partial(_segments, body, settings.max_characters), texts)
+    answers = await _answers(texts, body, engine, settings)
+    whole = await _put_together(texts, parts, answers, body, engine, settings)
+    results = [_translated(*row, body) for row in zip(texts, answers, whole, strict=True)]
     if not isinstance(fields["q"], list):
         return JSONResponse(results[0])
     return JSONResponse({name: [result[name] for result in results] for name in results[0]})
@@ -116,13 +114,9 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     body = _read(DetectRequest, fields)
     check_texts("q", [body.q], Choices(target=["none"]), settings.max_characters)
     (chances,) = await engine.run("detect", engine.translator.language_chances, [clean(body.q)])
-    return JSONResponse(
-        [
-            _detected(code, chance)
-            for place, (code, chance) in enumerate(chances.items())
-            if place == 0 or chance >= MIN_DETECTED_CHANCE
-        ]
-    )
+    ranked = enumerate(chances.items())
+    listed = [row for place, row in ranked if place == 0 or row[1] >= MIN_DETECTED_CHANCE]
+    return JSONResponse([_detected(*row) for row in listed])
 
 
 @router.get("/health", summary="Check readiness, as LibreTranslate does")
@@ -139,12 +133,10 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
         raise validation_error(error) from None
 
 
-def _segments(
-    body: TranslateRequest, target: str, longest: int, texts: Sequence[Text]
-) -> list[list[Segment]]:
+def _segments(body: TranslateRequest, longest: int, texts: Sequence[Text]) -> list[list[Segment]]:
     """The segments of texts that must be translated; RequestError for long sentences, or too many."""
-    markup, choices = body.format == "html", Choices(target=[target])
-    needed = [text if text.needs(target) else Text("", "", "") for text in texts]
+    markup, choices = body.format == "html", Choices(target=[body.target])
+    needed = [text if text.needs(body.target) else Text("", "", "") for text in texts]
     parts = [segments(text.sent, text.source, markup=markup) for text in needed]
     rows = [[part.text for part in row if not part.between] for row in parts]
     check_texts("q", [max(row, key=len, default="") for row in rows], choices, longest, "a sentence of ")
@@ -171,15 +163,17 @@ async def _texts(body: TranslateRequest, engine: ServiceEngine, read: int) -> li
 
 
 async def _answers(
-    texts: Sequence[Text], target: str, body: TranslateRequest, engine: ServiceEngine, settings: Settings
+    texts: Sequence[Text], body: TranslateRequest, engine: ServiceEngine, settings: Settings
 ) -> list[Answers | None]:
     """The likely answers to each text, () if it is no sentence, so long; None if it needs no translation."""
-    needed = [text for text in texts if text.needs(target)]
+    needed = [text for text in texts if text.needs(body.target)]
     for source in sorted({text.source for text in needed}):
-        engine.languages.check_reachable("q", source, [target])
+        engine.languages.check_reachable("q", source, [body.target])
 
     async def ask(kind: Kind, asked: Sequence[Text]) -> dict[Text, Answers]:
-        queries = [Query(kind, text.cleaned, text.source, target, body.alternatives + 1) for text in asked]
+        queries = [
+            Query(kind, text.cleaned, text.source, body.target, body.alternatives + 1) for text in asked
+        ]
         rows = await engine.answers(queries) if queries else []
         return {text: likely(row, settings.min_confidence) for text, row in zip(asked, rows, strict=True)}
 
@@ -202,7 +196,6 @@ async def _put_together(
     texts: Sequence[Text],
     parts: Sequence[Sequence[Segment]],
     answers: Sequence[Answers | None],
-    target: str,
     body: TranslateRequest,
     engine: ServiceEngine,
     settings: Settings,
@@ -215,7 +208,7 @@ async def _put_together(
     markup = body.format == "html"
     asked = [_sentences(row, matches) for row, matches in zip(parts, answers, strict=True)]
     queries = [
-        Query("sentence", sentence_of(part, markup=markup), text.source, target)
+        Query("sentence", sentence_of(part, markup=markup), text.source, body.target)
         for text, row in zip(texts, asked, strict=True)
         for part in row
     ]

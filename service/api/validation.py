@@ -18,21 +18,18 @@ def check_sizes(request: Request, settings: Settings) -> None:
 
 def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int, of: str = "") -> None:
     """As `check_sizes`, for `texts` in `field`, or the longest `of` each, of up to `longest` characters."""
-    faults = [*_too_many(field, texts, choices), *_too_long(field, texts, longest, of)]
-    if faults:
+    if faults := [*_too_many(field, texts, choices), *_too_long(field, texts, longest, of)]:
         raise RequestError(faults[0].message, faults)
 
 
 def _too_many(field: str, texts: Sequence[str], choices: Choices) -> Iterable[Fault]:
     targets = len(choices.target)
     counted = [
-        (field, f"{field} has {len(texts)} entries", len(texts), limits.MAX_TEXTS, "split the request"),
-        ("target", f"target has {targets} entries", targets, limits.MAX_TARGETS, "split the request"),
-        ("k", f"k is {brief(choices.k)}", choices.k, limits.MAX_K, "lower it"),
+        (len(texts), field, f"{field} has {len(texts)} entries", limits.MAX_TEXTS, "split the request"),
+        (targets, "target", f"target has {targets} entries", limits.MAX_TARGETS, "split the request"),
+        (choices.k, "k", f"k is {brief(choices.k)}", limits.MAX_K, "lower it"),
     ]
-    faults = [
-        _over(name, fact, limit, advice) for name, fact, count, limit, advice in counted if count > limit
-    ]
+    faults = [_over(name, fact, most, cure) for count, name, fact, most, cure in counted if count > most]
     yield from faults
     answers = len(texts) * targets * choices.k
     if answers > limits.MAX_ANSWERS and not faults:
