@@ -83,8 +83,7 @@ class Translator:
             for code, index in sentences.items()
             if index.groups
         }
-        taught = encoder.bundle.taught if pictograms else ()
-        self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
+        self._taught = {code: WordIndex.taught(code, encoder) for code in encoder.bundle.taught if pictograms}
         self._sentence_search = SentenceSearch(
             sentences, self.word_indexes, self._sources, self.confidence, token_scores
         )
