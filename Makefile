@@ -4,8 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 INDEX := var/index
-LANGUAGES := en de pt zh ar tr fr cs es uk hi
-CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt --corpus $(l)=corpora/phrases/phrases.tsv)
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test tests test-fast install install-dev index lint types imports check format reference pins coverage hooks clean
@@ -13,14 +11,11 @@ CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt --co
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve page and API on PORT
+serve: index  ## Install, index the shipped sentences, serve page and API on PORT
 	$(BIN)/passepartout serve --index $(INDEX) --port $(PORT)
 
-index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
-
-$(INDEX)/CURRENT: models/open/manifest.json $(wildcard corpora/everyday/*.txt) corpora/phrases/phrases.tsv | $(VENV)/base
-	$(BIN)/passepartout index build --encoder models/open --keep language --aligned $(CORPORA) --out $(INDEX)
-	@touch $@
+index: install  ## Build the index of the shipped sentences, if missing or outdated
+	PATH="$(CURDIR)/$(BIN):$$PATH" docker/index-job models/open corpora $(INDEX)
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)
 

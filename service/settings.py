@@ -104,7 +104,7 @@ class Settings(BaseSettings):
         "* for all.",
     )
 
-    max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
+    max_characters: int = Field(default=1000, ge=1, description="Characters of a sentence, or a native text.")
     min_confidence: float = Field(
         default=MIN_CONFIDENCE,
         ge=0,

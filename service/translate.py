@@ -71,7 +71,9 @@ def translate(
     if folder is not None and url is not None:
         raise UsageError("give --index FOLDER or --url ADDRESS, not both")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
-    choices: Any = {"source": source, "target": codes, "k": count, "min_confidence": least}
+    # In its own language, a text itself is left out of what is shown.
+    k = count if as_json or source not in codes else min(count + 1, MAX_K)
+    choices: Any = {"source": source, "target": codes, "k": k, "min_confidence": least}
     choices["include"] = ["near"] if near else []
     read = _read(texts)
     request = WordRequest(word=read, **choices) if word else SentenceRequest(text=read, **choices)
@@ -79,7 +81,7 @@ def translate(
     if as_json:
         click.echo(response.model_dump_json())
         return
-    for line in _lines(response, several=len(codes) > 1):
+    for line in _lines(response, several=len(codes) > 1, count=count):
         click.echo(line)
 
 
@@ -110,8 +112,8 @@ def _search(folder: Path | None, request: "Request") -> "SentenceResponse | Word
     return answer(Translator.open(load_settings(index=folder).index), request)
 
 
-def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
-    """One line for each answer, with its target if there are `several`, below its text if there are more.
+def _lines(response: "SentenceResponse | WordResponse", several: bool, count: int) -> Iterable[str]:
+    """A line for each of `count` answers, with its target if there are `several`, below one of more texts.
 
     What a whole text has no answer in is said after those to its sentences.
     """
@@ -122,16 +124,17 @@ def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterab
             yield result.text if isinstance(result, SentenceResult) else result.word
         parts = (isinstance(result, SentenceResult) and result.sentences) or ()
         known = {target: row for target, row in result.translations.items() if row or not parts}
-        yield from _answers(known, several)
+        yield from _answers(known, result.source, several, count)
         for part in parts:
             yield f"“{part.text}”"
-            yield from _answers(part.translations, several)
+            yield from _answers(part.translations, result.source, several, count)
         if refused := [target for target in result.translations if target not in known]:
             yield f"-     {', '.join(refused)}: nothing is likely enough for the whole text"
 
 
-def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> Iterable[str]:
-    for target, answers in translations.items():
+def _answers(rows: "Mapping[str, Sequence[Answer]]", source: str, several: bool, count: int) -> Iterable[str]:
+    for target, found in rows.items():
+        answers = [one for one in found if target != source or one.match != "exact"][:count]
         for answer in answers:
             where = f"{target}  " if several else ""
             mark = "  (near)" if answer.match == "near" else ""

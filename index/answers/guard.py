@@ -48,10 +48,16 @@ def differing(
     found = contrasting(asked, question, original, asked.language, words)
     across = contrasting(asked, question, *answer, words)
     return Differs(
-        question=as_written([word for contrast in found for word in contrast.question], asked.bare[question]),
+        question=_asked_words(found, asked.bare[question]),
         answer=as_written([word for contrast in across for word in contrast.answer], answer[0]),
         gloss=as_written([word for contrast in found for word in contrast.answer], original),
     )
+
+
+def _asked_words(found: Sequence[Contrast], question: str) -> tuple[str, ...]:
+    """The words of a question by which contrasts are said, but for its mark."""
+    said = [word for contrast in found for word in contrast.question if not QUESTION_MARK.fullmatch(word)]
+    return as_written(said, question)
 
 
 def limit_at(chances: NDArray[np.float64], places: Iterable[int], limit: float) -> None:
@@ -69,7 +75,6 @@ def with_contrasts(
     """
     if not found:
         return differs
-    asked = as_written([word for contrast in found for word in contrast.question], question)
     # Those of a sentence of the question's language are not in the answer, but for marks of a question.
     edge = r"\b" if has_spaces(language) else ""
     said, lowered = [word for contrast in found for word in contrast.answer], answer.lower()
@@ -78,6 +83,6 @@ def with_contrasts(
         words += QUESTION_MARK.findall(answer)
     answered = as_written(words, answer)
     return Differs(
-        question=tuple(dict.fromkeys([*differs.question, *asked])),
+        question=tuple(dict.fromkeys([*differs.question, *_asked_words(found, question)])),
         answer=tuple(dict.fromkeys([*differs.answer, *answered])),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import compress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,7 @@ class Translator:
             for code, index in sentences.items()
             if index.groups
         }
-        taught = encoder.bundle.taught if pictograms else ()
-        self._taught = {code: WordIndex.taught(code, encoder) for code in taught}
+        self._taught = {code: WordIndex.taught(code, encoder) for code in encoder.bundle.taught if pictograms}
         self._sentence_search = SentenceSearch(
             sentences, self.word_indexes, self._sources, self.confidence, token_scores
         )
@@ -96,15 +95,15 @@ class Translator:
 
     @classmethod
     def open(
-        cls, index: Path, *, version: str | None = None, threads: int = 1, like: "Translator | None" = None
-    ) -> "Translator":
+        cls, index: Path | str, *, version: str | None = None, threads: int = 1, like: Self | None = None
+    ) -> Self:
         """Verify and open a version of an index, by default the current one.
 
         The encoder is that of `like`, another version, if it is the same. Files may be removed or replaced
         afterwards: each is mapped or read here, none by a later call.
         Raises BundleError if there is no index or no such version, FormatError, DamagedError.
         """
-        folder, manifest = open_version(index, version)
+        folder, manifest = open_version(Path(index), version)
         bundle = open_index_encoder(folder, manifest)
         same = like is not None and like.encoder.bundle.manifest.digest == bundle.manifest.digest
         encoder = like.encoder if like and same else TextEncoder(bundle, threads=threads)

@@ -36,7 +36,8 @@ from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
 
-MAX_QUESTIONS = 4000  # over all pairs of languages
+MAX_QUESTIONS = 4000  # over all pairs of languages, but for
+LEAST_OF_PAIR = 20  # in each: of fewer, the share that is found says little
 SCENES_ASKED = 1000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
@@ -118,9 +119,10 @@ def calibrate(
     models = encoder.bundle.manifest.calibration
     asked: dict[Pair, Outcomes] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))
+    most = max(LEAST_OF_PAIR, -(-MAX_QUESTIONS // max(1, len(pairs))))
     with Progress(len(pairs), unit="pairs", label="calibrate") as bar:
         for pair in pairs:
-            rows, answers = aligned(indexes, pair, -(-MAX_QUESTIONS // len(pairs)), random)
+            rows, answers = aligned(indexes, pair, most, random)
             if len(rows):
                 asked[pair] = ask(indexes, sentence_pools(indexes, pair, rows, answers), pair, lengths)
             bar.advance()
@@ -131,9 +133,8 @@ def calibrate(
     count = sum(map(len, asked_of_scenes.values()))
     right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
-    fitted = None
-    if count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count:
-        fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", models)[0]
+    usable = count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count
+    fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", models)[0] if usable else None
     return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
 
 

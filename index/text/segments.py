@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import attrgetter
 
 from index.text.normalisation import clean
 from index.text.placeables import codes, marks, put_back
@@ -48,8 +50,12 @@ def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]
     """Divide a text in a language; with `markup`, a fragment of HTML. Their texts, joined, are the text."""
     found: list[Segment] = []
     for block in _blocks(text) if markup else [Segment(text)]:
-        found.extend([block] if block.between else _divided(block.text, language, markup))
-    return [segment for segment in found if segment.text]
+        found.extend([block] if block.between or not block.text else _divided(block.text, language, markup))
+    runs = groupby((part for part in found if part.text), attrgetter("between"))
+    joined = (
+        [Segment("".join(part.text for part in run), True)] if between else run for between, run in runs
+    )
+    return list(chain.from_iterable(joined))
 
 
 def without_markup(markup: str) -> str:
@@ -118,14 +124,10 @@ def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
     """The sentences of a block and what is between them."""
     blank_block = _blank(block) if markup else block
     place = 0
-    for line_break in [*LINE_BREAK.finditer(block), None]:
-        end = line_break.start() if line_break else len(block)
+    for end in [*(line_break.end() for line_break in LINE_BREAK.finditer(block)), len(block)]:
         for blank in sentence_parts(blank_block[place:end], language):
             yield from _without_edges(block[place : place + len(blank)], blank)
             place += len(blank)
-        if line_break:
-            yield Segment(line_break[0], between=True)
-            place = line_break.end()
 
 
 def _blank(block: str) -> str:

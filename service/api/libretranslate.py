@@ -7,6 +7,7 @@ may be refused because its language is not recognised, and markup in a sentence 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -84,15 +85,14 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
         message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
         raise invalid("alternatives", message, limit)
     choices = Choices(target=[body.target], k=body.alternatives + 1)
-    check_texts("q", body.q, choices, settings.max_characters)
+    check_texts("q", body.q, choices, limits.MAX_BODY_BYTES)
     (target,) = engine.languages.known([("target", body.target)])
-    texts = await _texts(body, engine)
-    answers = await _answers(texts, target, body, engine, settings)
-    whole = await _put_together(texts, answers, target, body, engine, settings)
-    results = [
-        _translated(text, matches, joint, body)
-        for text, matches, joint in zip(texts, answers, whole, strict=True)
-    ]
+    body = body.model_copy(update={"target": target})
+    texts = await _texts(body, engine, settings.max_characters)
+    parts = await engine.run("clean", partial(_segments, body, settings.max_characters), texts)
+    answers = await _answers(texts, body, engine, settings)
+    whole = await _put_together(texts, parts, answers, body, engine, settings)
+    results = [_translated(*row, body) for row in zip(texts, answers, whole, strict=True)]
     if not isinstance(fields["q"], list):
         return JSONResponse(results[0])
     return JSONResponse({name: [result[name] for result in results] for name in results[0]})
@@ -114,13 +114,9 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     body = _read(DetectRequest, fields)
     check_texts("q", [body.q], Choices(target=["none"]), settings.max_characters)
     (chances,) = await engine.run("detect", engine.translator.language_chances, [clean(body.q)])
-    return JSONResponse(
-        [
-            _detected(code, chance)
-            for place, (code, chance) in enumerate(chances.items())
-            if place == 0 or chance >= MIN_DETECTED_CHANCE
-        ]
-    )
+    ranked = enumerate(chances.items())
+    listed = [row for place, row in ranked if place == 0 or row[1] >= MIN_DETECTED_CHANCE]
+    return JSONResponse([_detected(*row) for row in listed])
 
 
 @router.get("/health", summary="Check readiness, as LibreTranslate does")
@@ -137,14 +133,25 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
         raise validation_error(error) from None
 
 
-async def _texts(body: TranslateRequest, engine: ServiceEngine) -> list[Text]:
-    """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
+def _segments(body: TranslateRequest, longest: int, texts: Sequence[Text]) -> list[list[Segment]]:
+    """The segments of texts that must be translated; RequestError for long sentences, or too many."""
+    markup, choices = body.format == "html", Choices(target=[body.target])
+    needed = [text if text.needs(body.target) else Text("", "", "") for text in texts]
+    parts = [segments(text.sent, text.source, markup=markup) for text in needed]
+    rows = [[part.text for part in row if not part.between] for row in parts]
+    check_texts("q", [max(row, key=len, default="") for row in rows], choices, longest, "a sentence of ")
+    check_answers("q", sum(len(row) for row in rows if len(row) > 1), choices, limits.MAX_ANSWERS)
+    return parts
+
+
+async def _texts(body: TranslateRequest, engine: ServiceEngine, read: int) -> list[Text]:
+    """The texts, whose languages `read` characters tell; ProblemError for one unknown or not recognised."""
     markup = body.format == "html"
     cleaned = await clean_texts(body.q, engine, lambda text: clean(without_markup(text) if markup else text))
     if body.source != "auto":
         (source,) = engine.languages.known([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
-    rows = await engine.run("detect", engine.translator.language_chances, cleaned)
+    rows = await engine.run("detect", engine.translator.language_chances, [text[:read] for text in cleaned])
     named = zip(field_names("q", cleaned), cleaned, rows, strict=True)
     engine.languages.check_clear(
         [(name, chances, clear_language(chances)) for name, text, chances in named if has_letters(text)]
@@ -156,19 +163,22 @@ async def _texts(body: TranslateRequest, engine: ServiceEngine) -> list[Text]:
 
 
 async def _answers(
-    texts: Sequence[Text], target: str, body: TranslateRequest, engine: ServiceEngine, settings: Settings
+    texts: Sequence[Text], body: TranslateRequest, engine: ServiceEngine, settings: Settings
 ) -> list[Answers | None]:
-    """The answers to each text that are likely enough; None for one that needs no translation."""
-    needed = [text for text in texts if text.needs(target)]
+    """The likely answers to each text, () if it is no sentence, so long; None if it needs no translation."""
+    needed = [text for text in texts if text.needs(body.target)]
     for source in sorted({text.source for text in needed}):
-        engine.languages.check_reachable("q", source, {body.target: target})
+        engine.languages.check_reachable("q", source, {body.target: body.target})
 
     async def ask(kind: Kind, asked: Sequence[Text]) -> dict[Text, Answers]:
-        queries = [Query(kind, text.cleaned, text.source, target, body.alternatives + 1) for text in asked]
+        queries = [
+            Query(kind, text.cleaned, text.source, body.target, body.alternatives + 1) for text in asked
+        ]
         rows = await engine.answers(queries) if queries else []
         return {text: likely(row, settings.min_confidence) for text, row in zip(asked, rows, strict=True)}
 
-    found = await ask("sentence", needed)
+    short = [text for text in needed if len(text.cleaned) <= settings.max_characters]
+    found = dict.fromkeys(needed, ()) | await ask("sentence", short)
     words = [  # of which the corpus has no translation, and that are none of its sentences
         text
         for text, row in found.items()
@@ -184,8 +194,8 @@ async def _answers(
 
 async def _put_together(
     texts: Sequence[Text],
+    parts: Sequence[Sequence[Segment]],
     answers: Sequence[Answers | None],
-    target: str,
     body: TranslateRequest,
     engine: ServiceEngine,
     settings: Settings,
@@ -196,13 +206,9 @@ async def _put_together(
     whole, and one of a single sentence, gets its first answer in the place of all its sentences.
     """
     markup = body.format == "html"
-    parts = await engine.run(
-        "clean", lambda asked: [segments(text.sent, text.source, markup=markup) for text in asked], texts
-    )
     asked = [_sentences(row, matches) for row, matches in zip(parts, answers, strict=True)]
-    check_answers("q", sum(map(len, asked)), Choices(target=[target]), limits.MAX_ANSWERS)
     queries = [
-        Query("sentence", sentence_of(part, markup=markup), text.source, target)
+        Query("sentence", sentence_of(part, markup=markup), text.source, body.target)
         for text, row in zip(texts, asked, strict=True)
         for part in row
     ]

@@ -16,23 +16,20 @@ def check_sizes(request: Request, settings: Settings) -> None:
     check_texts(TEXT_FIELDS[request.kind], request.texts, request, longest)
 
 
-def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int) -> None:
-    """As `check_sizes`, for `texts` in `field` of up to `longest` characters each."""
-    faults = [*_too_many(field, texts, choices), *_too_long(field, texts, longest)]
-    if faults:
+def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int, of: str = "") -> None:
+    """As `check_sizes`, for `texts` in `field`, or the longest `of` each, of up to `longest` characters."""
+    if faults := [*_too_many(field, texts, choices), *_too_long(field, texts, longest, of)]:
         raise RequestError(faults[0].message, faults)
 
 
 def _too_many(field: str, texts: Sequence[str], choices: Choices) -> Iterable[Fault]:
     targets = len(choices.target)
     counted = [
-        (field, f"{field} has {len(texts)} entries", len(texts), limits.MAX_TEXTS, "split the request"),
-        ("target", f"target has {targets} entries", targets, limits.MAX_TARGETS, "split the request"),
-        ("k", f"k is {brief(choices.k)}", choices.k, limits.MAX_K, "lower it"),
+        (len(texts), field, f"{field} has {len(texts)} entries", limits.MAX_TEXTS, "split the request"),
+        (targets, "target", f"target has {targets} entries", limits.MAX_TARGETS, "split the request"),
+        (choices.k, "k", f"k is {brief(choices.k)}", limits.MAX_K, "lower it"),
     ]
-    faults = [
-        _over(name, fact, limit, advice) for name, fact, count, limit, advice in counted if count > limit
-    ]
+    faults = [_over(name, fact, most, cure) for count, name, fact, most, cure in counted if count > most]
     yield from faults
     answers = len(texts) * targets * choices.k
     if answers > limits.MAX_ANSWERS and not faults:
@@ -40,12 +37,10 @@ def _too_many(field: str, texts: Sequence[str], choices: Choices) -> Iterable[Fa
         yield _over("k", fact, limits.MAX_ANSWERS, "lower k or split the request")
 
 
-def _too_long(field: str, texts: Sequence[str], limit: int) -> Iterable[Fault]:
-    if max(map(len, texts), default=0) <= limit:  # nearly always
-        return
+def _too_long(field: str, texts: Sequence[str], limit: int, of: str) -> Iterable[Fault]:
     for name, text in zip(field_names(field, texts), texts, strict=True):
         if len(text) > limit:
-            yield _over(name, f"{name} has {len(text)} characters", limit, "shorten it")
+            yield _over(name, f"{name} has {of}{len(text)} characters", limit, "shorten it")
 
 
 def _over(field: str, fact: str, limit: int, advice: str) -> Fault:

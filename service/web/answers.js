@@ -5,6 +5,8 @@ import { bar, copy, element, percent } from "./dom.js";
 // The label of a translation, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
+export const NOT_REVIEWED = "No speaker has reviewed this phrase: not for clinical use before one has read it.";
+
 // What stands above answers that are near: below others, where they are shown on request, and alone.
 const NEAR = {
   sentence: ["Nearest, with other details", "Nothing here surely says this. What is nearest, with other details:"],
@@ -14,15 +16,16 @@ const NEAR = {
 // nothing: returns what to show if a language has no answer.
 export function resultView(result, { languageName, nothing }) {
   const above = result.word ? NEAR.word : NEAR.sentence;
-  const blocks = (translations) => Object.entries(translations).map(([code, answers]) =>
-    languageBlock(code, answers, { languageName, nothing, above }));
+  const blocks = (translations) => Object.entries(translations).map(([code, answers]) => (code === result.source
+    ? languageBlock(code, answers.filter(({ match }) => match !== "exact"), { title: `What else means this in ${languageName(code)}`, nothing, above })
+    : languageBlock(code, answers, { title: languageName(code), nothing, above })));
   if (!result.sentences?.length) return blocks(result.translations);
   return result.sentences.map((part) => element("section", { class: "part" },
     element("p", { class: "part-text", lang: result.source, dir: "auto" }, part.text), ...blocks(part.translations)));
 }
 
 function languageBlock(code, answers, tools) {
-  const block = element("section", { class: "language", "data-code": code }, element("h2", {}, tools.languageName(code)));
+  const block = element("section", { class: "language", "data-code": code }, element("h2", {}, tools.title));
   const near = answers.filter(({ match }) => match === "near");
   const rest = answers.filter(({ match }) => match !== "near");
   if (rest.length) block.append(list(code, rest));
@@ -57,6 +60,7 @@ function answerItem(code, answer) {
     item.append(element("ul", { class: "uses" }, ...answer.examples.map((example) =>
       element("li", { lang: code, dir: "auto" }, example.text ?? example))));
   }
+  if (answer.metadata.reviewed === "no") item.append(element("p", { class: "quiet" }, NOT_REVIEWED));
   item.append(element("div", { class: "origin" }, ...origin(answer)));
   return item;
 }

@@ -5,7 +5,7 @@ import { resultView, seen } from "./answers.js";
 import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
-import { phrasesView, showPhrases } from "./phrases.js";
+import { phrasesView, readTable, showPhrases } from "./phrases.js";
 import { browse, browsed, scenesView } from "./scenes.js";
 import { beginTeaching, teachView } from "./teach.js";
 
@@ -27,6 +27,7 @@ const page = Object.fromEntries(
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 const KEYED = ["corpus", "teach"]; // tabs for those who have a key
+const TABLE = /\.(csv|tsv|xlsx)$/i; // names of tables
 const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
 // wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
 // examples: of sentences in `exampleLanguage`. demonstration: whether the index has the shipped sentences.
@@ -77,11 +78,12 @@ function sourceChanged() {
   showTargets();
 }
 
-// A language that was taught and has no corpus has words to answer with, and no sentences.
+// A language that was taught and has no corpus has words to answer with, and no sentences. What means the same in the text's own
+// language is found of sentences alone.
 function showTargets() {
   const wordsAlone = new Set(state.languages.filter(({ sentences }) => !sentences).map(({ code }) => code));
   for (const box of page.targets.querySelectorAll("input")) {
-    box.disabled = box.value === page.source.value || (state.kind === "sentence" && wordsAlone.has(box.value));
+    box.disabled = state.kind === "sentence" ? wordsAlone.has(box.value) : box.value === page.source.value;
   }
 }
 
@@ -130,8 +132,7 @@ async function swap() {
   const answer = page.answers.querySelector(`[data-code="${target}"] .answer-text`);
   if (answer) page.text.value = answer.textContent;
   assume(target);
-  const box = page.targets.querySelector(`input[value="${source}"]`);
-  if (box) box.checked = true;
+  for (const box of page.targets.querySelectorAll("input")) box.checked = box.value !== target && (box.checked || box.value === source);
   remember();
   if (page.text.value) translate();
 }
@@ -420,6 +421,18 @@ for (const tab of tabs) {
   });
 }
 window.addEventListener("hashchange", readAddress);
+// A table is shown as phrases, wherever it is dropped; on their tab any file is one.
+window.addEventListener("dragover", (event) => {
+  if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+});
+window.addEventListener("drop", (event) => {
+  const [file] = event.dataTransfer.files;
+  if (event.defaultPrevented || !file || !(state.kind === "phrases" || TABLE.test(file.name))) return;
+  event.preventDefault();
+  if (state.loading) return;
+  if (state.kind !== "phrases") stepTo("phrases");
+  readTable(file);
+});
 
 readQuestion(address()); // first, so that what is typed or chosen while the languages load is kept
 try {

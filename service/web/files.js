@@ -24,6 +24,7 @@ export function fileView({ source, targets, languages, languageName }) {
   file.addEventListener("change", () => send(file.files[0]));
   field.addEventListener("dragover", (event) => event.preventDefault());
   field.addEventListener("drop", (event) => {
+    if (/\.[ct]sv$/i.test(event.dataTransfer.files[0]?.name)) return; // it is no file to fill: a table of phrases
     event.preventDefault();
     send(event.dataTransfer.files[0]);
   });

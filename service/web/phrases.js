@@ -1,10 +1,10 @@
 // Phrases by topic, to be shown to the person opposite: those of the index whose file names a topic, or a table of one's own.
 
+import { NOT_REVIEWED } from "./answers.js";
 import { ask, element, field } from "./dom.js";
 
 const LONGEST_NAME = 200; // characters of a file's name
 const OTHER = "other"; // the topic of a phrase whose table names none
-const NOT_REVIEWED = "No speaker has reviewed this phrase: not for clinical use before one has read it.";
 
 const state = { phrases: [], topic: null };
 const part = {};
@@ -26,13 +26,8 @@ export function phrasesView(languages, languageName) {
   const view = element("section", { class: "view" }, element("h2", {}, "Phrases to show"),
     element("p", {}, "Tap a phrase: it is shown large, in the other person's language. Every phrase is a whole sentence of the corpus with its own translation."),
     element("div", { class: "fields" }, field("I read", part.source), field("The other person reads", part.target),
-      field("My own table (CSV, XLSX), of which the service keeps nothing", part.file)),
+      field("My own table (CSV, TSV, XLSX), of which the service keeps nothing", part.file)),
     part.status, part.topics, part.list, part.card);
-  view.addEventListener("dragover", (event) => event.preventDefault());
-  view.addEventListener("drop", (event) => {
-    event.preventDefault();
-    if (event.dataTransfer.files[0]) readTable(event.dataTransfer.files[0]);
-  });
   return [view];
 }
 
@@ -48,8 +43,8 @@ export async function showPhrases() {
   }
 }
 
-// A table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
-async function readTable(file) {
+// Shows a table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
+export async function readTable(file) {
   part.status.textContent = `Reading ${file.name} …`;
   const headers = { "Content-Type": "application/octet-stream" };
   const response = await fetch(`board?${new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) })}`, { method: "POST", headers, body: file }).catch(() => null);

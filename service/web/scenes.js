@@ -80,8 +80,9 @@ function other(source) {
 
 function card(sentence, source, result, into) {
   const lines = into.flatMap((code) => {
-    const text = sentence.translations[code]?.[0]?.text ?? result.translations[code]?.[0]?.text;
-    return text ? [element("p", { class: "card-translation", lang: code, dir: "auto" }, text)] : [];
+    const own = sentence.translations[code]?.[0]?.text, text = own ?? result.translations[code]?.[0]?.text;
+    const line = element("p", { class: "card-translation", lang: code, dir: "auto" }, text ?? "");
+    return own ? [line] : text ? [line, element("p", { class: "quiet" }, "Likely: the corpus has no translation.")] : [];
   });
   const glyphs = seen(result.pictograms, "in this sentence");
   return element("li", { class: "card" }, element("p", { class: "card-picture" }, glyphs),

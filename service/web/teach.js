@@ -125,8 +125,17 @@ function keep() {
 
 // Says at once that a language is here already.
 function check() {
-  const known = state.languages.find(({ code }) => code === part.code.value.trim());
+  const given = part.code.value.trim(), known = state.languages.find(({ code }) => code === given || code === standard(given));
   part.told.textContent = known ? `${known.name} (${known.code}) is here already: give the code of another language.` : "";
+}
+
+// The standard code of a language: epo and EO are eo.
+function standard(code) {
+  try {
+    return Intl.getCanonicalLocales(code)[0];
+  } catch {
+    return ""; // no code, or not yet
+  }
 }
 
 // Shows the lines of the language whose code was entered. If it has none, what was typed is taken for its own.

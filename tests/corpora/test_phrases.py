@@ -3,12 +3,18 @@
 import csv
 import re
 import unicodedata
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.encoder.text_encoder import TextEncoder
+from index.formats.registry import Source
 from index.formats.sentence import Sentence
 from index.formats.tsv import read_tsv
+from index.storage.options import Cleaning, Options
 
 TABLE = Path(__file__).resolve().parents[2] / "corpora" / "phrases" / "phrases.tsv"
 ABOUT = ("topic", "pictogram", "reviewed")
@@ -94,3 +100,24 @@ def test_what_is_asked_in_one_language_is_asked_in_all(language: str) -> None:
     pairs = list(zip(lines_of("en"), lines_of(language), strict=True))
     unlike = [pair for pair in pairs if pair[0].endswith("?") != pair[1].endswith(QUESTION_MARKS)]
     assert len(unlike) <= 5, unlike  # a file that is shifted by a line has over a hundred
+
+
+@pytest.mark.usefixtures("few_probes")
+def test_every_phrase_is_its_own_translation(open_encoder: TextEncoder, tmp_path: Path) -> None:
+    """In languages that have phrases alone, too."""
+    languages = ("pl", "ja", "sw")
+    asked = rows()[::4]
+    lines = ["\t".join(languages), *("\t".join(row[code] for code in languages) for row in asked)]
+    (tmp_path / "phrases.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    build_index(
+        open_encoder.bundle,
+        [Source(tmp_path / "phrases.tsv")],
+        tmp_path / "index",
+        cleaning=Cleaning(("language",)),
+        options=Options(aligned=True),
+    )
+    translator = Translator.open(tmp_path / "index")
+    for source, target in permutations(languages, 2):
+        answers = translator.sentences([row[source] for row in asked], source, target)
+        for row, (first, *_) in zip(asked, answers, strict=True):
+            assert (first.text, first.match) == (row[target], "exact")

@@ -59,6 +59,13 @@ def test_the_worker_alone_changes_the_index_and_waits_for_the_queue(services: Se
         assert services[name]["environment"]["PASSEPARTOUT_SPOOL"] == "/spool"
 
 
+def test_it_indexes_what_make_serve_does_and_reads_that_folder(root: Path, services: Services) -> None:
+    job, *arguments, index = services["index"]["entrypoint"]
+    (made,) = re.findall(r"docker/index-job (.*) \$\(INDEX\)$", (root / "Makefile").read_text("utf-8"), re.M)
+    assert (job, made.split()) == ("/opt/passepartout/docker/index-job", arguments)
+    assert index.startswith("/data/")
+
+
 def test_no_image_floats_and_nothing_is_asked_that_compose_1_refuses(text: str) -> None:
     images = re.findall(r"(?:image|BASE): \$\{\w+:-([^}]+)\}", text)
     assert len(images) == 5

@@ -15,8 +15,10 @@ from tests.bundles import make_corpus
 
 @pytest.fixture
 def corpora(tmp_path: Path) -> Path:
-    make_corpus(tmp_path / "corpora", ("en", "de"), count=20)
-    (tmp_path / "corpora/README.md").write_text("Not a corpus.\n", "utf-8")
+    make_corpus(tmp_path / "corpora/everyday", ("en", "de"), count=20)
+    (tmp_path / "corpora/everyday/README.md").write_text("Not a corpus.\n", "utf-8")
+    (tmp_path / "corpora/phrases").mkdir()
+    (tmp_path / "corpora/phrases/phrases.tsv").write_text("topic\ten\tqaa\npain\tIt hurts.\tAu.\n", "utf-8")
     return tmp_path / "corpora"
 
 
@@ -35,18 +37,18 @@ def run(root: Path, bundle: Path, corpora: Path, index: Path) -> subprocess.Comp
 def test_it_builds_once_for_the_same_sources_and_again_for_others(
     root: Path, bundle: Bundle, corpora: Path, tmp_path: Path
 ) -> None:
-    index, german = tmp_path / "data/index", corpora / "de.txt"
+    index, german = tmp_path / "data/index", corpora / "everyday/de.txt"
     lines = german.read_bytes()
     german.write_bytes(b"\xff\n")
     failed = run(root, bundle.folder, corpora, index)
     assert failed.returncode == 2
     assert "de.txt" in failed.stderr
     german.write_bytes(lines)
-    (corpora / "xx.txt").write_text("A language that the bundle does not know.\n" * 20, "utf-8")
+    (corpora / "everyday/xx.txt").write_text("A language that the bundle does not know.\n" * 20, "utf-8")
     first = run(root, bundle.folder, corpora, index)
     assert first.returncode == 0, first.stderr
     assert "xx.txt is left out" in first.stderr
-    assert list(open_version(index)[1].languages) == ["de", "en"]
+    assert list(open_version(index)[1].languages) == ["de", "en", "qaa"]
     built = current(index)
     again = run(root, bundle.folder, corpora, index)
     assert (again.returncode, "up to date" in again.stdout) == (0, True)

@@ -17,6 +17,8 @@ from tests.service.server import free_port
 
 SERVES = re.compile(r"^((?:[A-Z_]+=\S+ )*(?:make serve|\S*passepartout serve)\b.*)$", re.MULTILINE)
 MARK = "@@@ "
+LANGUAGES = ("en", "de")  # that documents ask for
+PHRASES = "corpora/phrases/phrases.tsv"
 PRELUDE = """
 set -euo pipefail
 stop_server() {
@@ -60,8 +62,9 @@ def to_run(block: Block) -> bool:
 
 def prepare(folder: Path) -> None:
     """Make a folder look like a clone with everything installed."""
-    for name in ("models", "corpora", "training", "benchmarks"):
+    for name in ("models", "docker", "training", "benchmarks"):
         (folder / name).symlink_to(ROOT / name)
+    copy_corpora(folder / "corpora")
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
     (folder / ".venv").mkdir()
@@ -70,6 +73,20 @@ def prepare(folder: Path) -> None:
         (folder / ".venv" / name).symlink_to(environment / name)
     for marker in ("base", "dev"):
         (folder / ".venv" / marker).touch()
+
+
+def copy_corpora(folder: Path) -> None:
+    """Copy what `make index` reads, in the languages that documents ask for: more take longer."""
+    shutil.copytree(ROOT / "corpora", folder, ignore=shutil.ignore_patterns("everyday", "phrases"))
+    for language in LANGUAGES:
+        (folder / "everyday").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "corpora/everyday" / f"{language}.txt", folder / "everyday")
+    rows = [row.split("\t") for row in (ROOT / PHRASES).read_text("utf-8").splitlines()]
+    columns = *LANGUAGES, "topic", "pictogram", "reviewed"
+    kept = [place for place, name in enumerate(rows[0]) if name in columns]
+    (folder / "phrases").mkdir()
+    lines = ("\t".join(row[place] for place in kept) + "\n" for row in rows)
+    (folder.parent / PHRASES).write_text("".join(lines), "utf-8")
 
 
 def walk(blocks: list[Block], folder: Path) -> Walk:
@@ -92,7 +109,6 @@ def environment(port: int) -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PORT": str(port),
         "PASSEPARTOUT_PORT": str(port),
-        "MAKEFLAGS": "LANGUAGES=en\\ de",  # those that documents ask for; more take longer
         "no_proxy": "*",
         "OMP_NUM_THREADS": "1",
     }

@@ -63,6 +63,18 @@ def test_answers_that_are_not_likely_enough_are_replaced_by_a_note(place: list[s
     )
 
 
+def test_in_its_own_language_a_text_gets_what_else_means_the_same(place: list[str], capsys: Capture) -> None:
+    shown = told(place, capsys, DOG, "--from", "en", "--to", "en,de", "-k", "2", "--min-confidence", "0")
+    lines = [line.removesuffix("  (near)") for line in shown.splitlines() if line[0] != " "]
+    said = [line.split("  ")[1:] for line in lines]
+    assert [language for language, _ in said] == ["en", "en", "de", "de"]
+    itself = told(place, capsys, said[0][1], "--from", "en", "--to", "en", "--min-confidence", "0")
+    assert said[0][1] not in itself
+    as_json = told(place, capsys, said[0][1], "--from", "en", "--to", "en", "--json")
+    (answer,) = json.loads(as_json)["results"][0]["translations"]["en"]
+    assert (answer["text"], answer["match"]) == (said[0][1], "exact")
+
+
 def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("dog\n\ncat\n"))
     assert told(place, capsys, "-", "--word", "--from", "en", "--to", "de").split()[0::3] == ["dog", "cat"]

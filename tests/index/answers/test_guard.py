@@ -130,6 +130,8 @@ def test_words_of_an_aligned_sentence_are_marked_where_the_answer_has_them_whole
     found = [Contrast("person", ("you",), ("i",)), Contrast("mood", (), ("?",))]
     differs = with_contrasts(Differs(), found, "You walk.", "Kann ich gehen?", "de")
     assert differs == Differs(question=("You",), answer=("?",))
+    asked = with_contrasts(Differs(), [Contrast("mood", ("who", "?"), ())], "Who walks?", "Ich gehe.", "de")
+    assert asked.question == ("Who",)  # a mark is no word that an answer lacks
     found = [Contrast("open", ("offen",), ("关",))]
     assert with_contrasts(Differs(), found, "Es ist offen.", "店关了。", "zh").answer == ("关",)
 

@@ -49,6 +49,10 @@ def test_sentences_are_translated_between_all_languages(
     assert np.mean([matches[0].text == line for matches, line in zip(found, wanted, strict=True)]) > 0.9
 
 
+def test_a_folder_may_be_named_by_a_string(index_dir: Path, translator: Translator) -> None:
+    assert Translator.open(str(index_dir)).version == translator.version
+
+
 def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path: Path) -> None:
     """Of an index of one language, too; its text is the index's, whatever the numbers of the question."""
     lines = ["A dog runs on the snow.", "The cat sleeps.", "2 black dogs run on the beach."]

@@ -134,6 +134,19 @@ def test_a_text_in_the_target_language_or_blank_is_its_own_translation(client: T
     assert translated(client, q=german, source="de")["translatedText"] == german
 
 
+def test_a_long_text_is_answered_sentence_by_sentence(client: TestClient) -> None:
+    """As long as each sentence is short enough; its language is detected by its beginning."""
+    lines = [DOG, *sentences("en")[70:120]] * 6
+    known = [line for line in lines if translated(client, q=line)["translatedText"]]
+    text = "\n".join(known)
+    assert len(text) > 1000
+    by_line = translated(client, q=known)["translatedText"]
+    assert translated(client, q=text, source="auto")["translatedText"] == "\n".join(by_line)
+    assert translated(client, q=text, target="en")["translatedText"] == text
+    html = f"<style>{'p {} ' * 300}</style><p>{DOG}</p>"
+    assert translated(client, q=html, format="html")["translatedText"] == html.replace(DOG, by_line[0])
+
+
 def test_markup_is_read_as_text_and_answers_are_written_as_markup(
     client: TestClient, translator: Translator
 ) -> None:
@@ -175,7 +188,9 @@ def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) ->
         ({"target": None}, "target is missing"),
         ({"q": 5}, "q must be a string"),
         ({"q": []}, "q is an empty list"),
-        ({"q": "x" * 1001}, "the limit is 1000"),
+        ({"q": "x" * 1001}, "q has a sentence of 1001 characters, the limit is 1000: shorten it"),
+        ({"q": [DOG, f"{DOG}\n{'x' * 1001}."]}, "q[1] has a sentence of 1002 characters"),
+        ({"q": "A dog. " * 3001}, "3001 answers to 3001 sentences, the limit is 3000"),
         ({"q": ["x"] * 257}, "the limit is 256"),
         ({"source": "xx"}, "use one of ar, de, en, pt, zh"),
         ({"target": "../de"}, "use one of ar, de, en, pt, zh"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -13,7 +14,7 @@ from index.formats.registry import Source
 from service.app import create_app
 from service.settings import Settings
 from tests.files import zipped
-from tests.service.browser import OpenPage, serious
+from tests.service.browser import OpenPage, violations
 from tests.service.server import serving
 
 TABLE = """topic\tpictogram\treviewed\ten\tde
@@ -120,6 +121,40 @@ def test_what_is_no_table_of_phrases_is_refused(
     assert "/tmp" not in answer.text
 
 
+def test_an_answer_that_nobody_has_reviewed_says_so(board: Path, open_page: OpenPage) -> None:
+    texts = {"The cat is small.": 1, "A red bicycle.": 0}
+    with serving(board) as (address, _):
+        for text, warnings in texts.items():
+            asked = {"kind": "sentence", "text": text, "source": "en", "target": "de", "k": 1}
+            answer = open_page(f"{address}#{urlencode(asked)}").locator("[data-match=exact]")
+            expect(answer).to_contain_text("from your corpus")
+            expect(answer.get_by_text("No speaker has reviewed this phrase: not for")).to_have_count(warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("own.TSV", "label.drop"), ("own.csv", ".masthead"), ("own.xlsx", "#text")]
+)
+def test_a_table_becomes_a_board_wherever_it_is_dropped(
+    board: Path, open_page: OpenPage, name: str, place: str
+) -> None:
+    content = {"own.TSV": "en\tqaa\nSit down.\tZuk zuk.\n", "own.csv": "en,qaa\nSit down.,Zuk zuk.\n"}
+    bytes_of = list(content[name].encode() if name in content else workbook(SHEET))
+    with serving(board) as (address, _):
+        page = open_page(address)
+        expect(page.locator("label.drop")).to_be_visible()
+        dropped = page.evaluate_handle(
+            """([name, bytes]) => {
+              const data = new DataTransfer();
+              data.items.add(new File([new Uint8Array(bytes)], name));
+              return data;
+            }""",
+            [name, bytes_of],
+        )
+        page.locator(place).dispatch_event("drop", {"dataTransfer": dropped})
+        expect(page.get_by_role("tab", name="Phrases")).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".phrase")).to_have_text("Sit down.")
+
+
 def test_a_phrase_is_shown_large_to_the_person_opposite(
     board: Path, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -129,13 +164,13 @@ def test_a_phrase_is_shown_large_to_the_person_opposite(
         topics, phrases, card = page.locator(".topic"), page.locator(".phrase"), page.locator(".phrase-card")
         expect(topics).to_have_text(["pain", "travel"])
         expect(phrases).to_have_count(2)
-        assert serious(page) == []
+        assert violations(page) == []
         phrases.first.click()
         expect(card.locator(".phrase-large")).to_have_text("Wo tut es dem Hund weh?")
         expect(card.locator(".phrase-large")).to_have_attribute("lang", "de")
         expect(card).to_contain_text("Where does the dog hurt?")
         expect(card).to_contain_text("No speaker has reviewed this phrase: not for clinical use")
-        assert serious(page) == []
+        assert violations(page) == []
         card.get_by_role("button", name="Close").click()
         topics.nth(1).click()
         phrases.first.click()

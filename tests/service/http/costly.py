@@ -73,6 +73,23 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly("sentences of texts", SENTENCE, translation("text", ["A dog. " * 100] * 256))
     yield Costly("most sentences of texts", SENTENCE, translation("text", ["A dog. " * 11] * 256))
     yield Costly("sentences of texts, put together", TRANSLATE, translation("q", ["A dog. " * 11] * 256))
+    for sign in (
+        "A dog. ",
+        "A dog.\n",
+        "A dog; ",
+        "1. ",
+        "\n",
+        "a.",
+        ". ",
+        "<p>",
+        "<b>",
+        "&lt;",
+        "<p translate=no>",
+    ):
+        long = [sign * ((LONGEST_BODY - 100) // len(json.dumps(sign).strip('"')))]
+        yield Costly(f"a long text of {sign!r}", TRANSLATE, translation("q", long))
+        yield Costly(f"long markup of {sign!r}", TRANSLATE, translation("q", long, format="html"))
+    yield Costly("as many sentences as are asked", TRANSLATE, translation("q", ["A small dog. " * 2999]))
     for markup in ("<a ", "<b>x", "&a;&", "<!--", "<a b=c d=e ", "<", "</", "<a \"'", "&#1"):
         bodies = [(markup * 1000)[:1000]] * 256
         yield Costly(f"markup of {markup}", TRANSLATE, translation("q", bodies, format="html"))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.service.browser import OpenPage, serious
+from tests.service.browser import OpenPage, violations
 from tests.waiting import until
 
 DOG = "A small dog runs on the beach."
@@ -110,7 +110,7 @@ def test_the_wall_shows_what_the_index_holds(page: Page) -> None:
     page.get_by_role("tab", name="Scenes").click()
     cards = page.locator(".card")
     expect(cards).to_have_count(12)
-    assert serious(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="More scenes").click()
     expect(cards).to_have_count(24)
     page.get_by_label("Language", exact=True).select_option("en")
@@ -119,6 +119,7 @@ def test_the_wall_shows_what_the_index_holds(page: Page) -> None:
     expect(cards.first).to_contain_text("dog")
     expect(cards.first.locator(".seen")).to_contain_text("🐕")
     expect(cards.first.locator(".card-translation[lang=de]")).to_contain_text("hund", ignore_case=True)
+    expect(cards.first).to_contain_text("Likely: the corpus has no translation.")
     shared = page.url
     text = cards.first.locator("a").inner_text()
     cards.first.locator("a").click()
@@ -139,6 +140,19 @@ def test_swapped_it_goes_the_other_way(page: Page) -> None:
     expect(page.get_by_label("From")).to_have_value("de")
     expect(page.get_by_label("Sentence to translate")).to_have_value(german)
     expect(page.locator("[data-code=en] .answer").first).to_be_visible()
+
+
+def test_into_its_own_language_it_says_what_else_means_that(page: Page) -> None:
+    ask(page, "English", source="en", least=0)
+    text, english = page.get_by_label("Sentence to translate"), page.locator("[data-code=en]")
+    expect(english.get_by_role("heading")).to_have_text("What else means this in English")
+    expect(english.locator(".answer").first).to_be_visible()
+    text.fill(english.locator(".answer-text").first.inner_text())
+    page.get_by_role("button", name="Translate").click()
+    expect(english.locator(".answer").first).to_be_visible()
+    assert text.input_value() not in answers(page, "en")
+    page.get_by_role("tab", name="Word", exact=True).click()
+    expect(page.get_by_role("checkbox", name="English")).to_be_disabled()
 
 
 def test_targets_are_remembered_and_above_the_answers_on_a_phone(page: Page) -> None:
@@ -183,7 +197,7 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
     assert evil in answers(page, "de")
     assert page.locator(".answer-text :not(mark)").count() == 0
     assert page.title() == "Passepartout"
-    assert serious(page) == []
+    assert violations(page) == []
 
 
 def test_the_likely_languages_are_buttons(page: Page) -> None:
@@ -370,7 +384,7 @@ def test_the_quality_of_each_pair_is_a_matrix(page: Page) -> None:
     blank = table.get_by_role("row", name="German").get_by_role("cell").first
     colours = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (cell, blank)]
     assert len(set(colours)) == 2
-    assert serious(page) == []
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize(
@@ -382,17 +396,17 @@ def test_every_view_is_accessible_and_fits_a_phone(
     """axe-core's rules of WCAG 2.2 A and AA."""
     page.emulate_media(color_scheme=scheme)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == background
-    found = serious(page)
+    found = violations(page)
     ask(page, source="en")
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
-    found += serious(page)
+    found += violations(page)
     page.set_viewport_size({"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     ask(page, text="x" * 1001)
     expect(page.get_by_role("alert")).to_be_visible()
-    found += serious(page)
+    found += violations(page)
     page.get_by_role("tab", name="Languages").click()
-    assert found + serious(page) == []
+    assert found + violations(page) == []
 
 
 def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_address: str) -> None:
@@ -405,6 +419,9 @@ def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_address:
     expect(place.locator("span")).to_be_hidden()
     place.get_by_text("Where it stands").click()
     expect(place).to_contain_text("de:")
+    page = open_page(f"{remembering_address}#{urlencode({'kind': 'scenes', 'source': 'en'})}")
+    expect(page.locator(".card-translation", has_text="Der Vertrag gilt.")).to_be_visible()
+    expect(page.get_by_text("the corpus has no translation")).to_have_count(0)
 
 
 def drop_lines(page: Page) -> None:

@@ -76,6 +76,9 @@ def test_the_code_is_checked_as_it_is_entered_and_changing_it_keeps_what_was_typ
     code = page.get_by_label("Its code")
     code.fill("de")
     expect(page.get_by_text("German (de) is here already")).to_be_visible()
+    for spelling in ("DE", "deu", "de "):
+        code.fill(spelling)
+        expect(page.get_by_text("German (de) is here already")).to_be_visible()
     code.fill("ep")
     expect(page.get_by_text("is here already")).to_be_hidden()
     fill(page)
