@@ -32,8 +32,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
 from index.text.courtesies import without_courtesies
-from index.text.fasttext_model import fasttext_chances
-from index.text.identification import Detector, clear_language, has_letters
+from index.text.identification import Detector, clear_language, fasttext_chances, has_letters
 from index.text.normalisation import clean, words_of
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens

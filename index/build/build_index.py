@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from index.build.corpus import Corpus
-from index.build.encoding import EncodingPool
-from index.build.job import BuildJob, save_array
+from index.build.encoding import BuildJob, EncodingPool
 from index.build.lexicon import choose_words, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
@@ -96,7 +97,7 @@ def build_index(
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
-        from index.vectors.milvus_connection import connect  # pymilvus is an extra
+        from index.vectors.milvus import connect  # pymilvus is an extra
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:
@@ -129,8 +130,8 @@ class _Build:
     def run(self, version: str) -> IndexManifest:
         """Run every stage; return the manifest of what is in the work folder."""
         job, plan = self.job, self.plan
-        shutil.copytree(job.bundle.folder, job.path(ENCODER))
-        verify(job.path(ENCODER), job.bundle.manifest.files)
+        shutil.copytree(job.bundle.folder, job.work / ENCODER)
+        verify(job.work / ENCODER, job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
         likely = () if None in given else (*given, *plan.previous)
         trained = detector_of(job.encoder, {})
@@ -142,7 +143,7 @@ class _Build:
         self._index_sentences()
         self._index_words(counted)
         detector = detector_of(job.encoder, counted, trained)
-        save_array(job.path(DETECTOR), detector.table)
+        np.save(job.work / DETECTOR, detector.table, allow_pickle=False)
         manifest = IndexManifest(
             version=version,
             base=plan.base,

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
-from index.build.encoding import EncodingPool
-from index.build.job import BuildJob, save_array
+from index.build.encoding import BuildJob, EncodingPool
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -53,10 +52,10 @@ def write_words(
     for code, entries in counts.items():
         vocabulary = by_frequency(entries)
         numbers = np.array([entries[word] for word in vocabulary], np.int64)
-        write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary, "count": numbers})
+        write_table(job.work / f"{code}.words.arrow", {"word": vocabulary, "count": numbers})
         features = Features.of(texts_of(job, code, SENTENCES_READ), vocabulary, code)
         for name, values in features.arrays(code).items():
-            save_array(job.path(name), values)
+            np.save(job.work / name, values, allow_pickle=False)
         texts = vectors_of(job, code, min(sentences[code], CONTEXT_SENTENCES))
         own = job.encoder.word_vectors(vocabulary, code)
         vectors[code] = in_context(own, features.words_of(np.arange(len(texts))), texts)

@@ -7,9 +7,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from index.errors import CorpusError, UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.document import Document
-from index.formats.sentence import BadUnit, Sentence, UnitError, too_long
+from index.formats.sentence import BadUnit, BadUnits, Sentence, UnitError, too_long
 from index.formats.streams import LONGEST_FILE, READ_BYTES, open_stream, plain_suffixes
 from index.languages import is_named
 
@@ -66,7 +65,7 @@ FORMATS = {
         Format("moses", module="txt", reader="read_moses", lines=True, grouped=False),
         Format("tsv", (".tsv",), reader="read_tsv", table=True, lines=True),
         Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
-        Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
+        Format("jsonl", (".jsonl", ".ndjson"), "rows", "read_jsonl", table=True, lines=True),
         _markup("tmx", (".tmx",), "tmx", root="tmx"),
         _markup("xliff", XLIFF_EXTENSIONS, "xliff", root="xliff"),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from index.errors import UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.keyed import family_of
 from index.formats.registry import Format, Source, format_of
 from index.formats.rows import columns_of
+from index.formats.sentence import BadUnits
 from index.formats.streams import plain_suffixes
 from index.formats.txt import stem
 from index.storage.files import fsync, fsync_tree
