@@ -212,11 +212,10 @@ class SentenceSearch:
         memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
         own = memory is index  # sentences that mean the same are no translations
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
-        for place, columns_of in enumerate(columns):
-            question, row, score, chance, contradicts, before, *_ = columns_of
-            text, original, likeness = texts[place], None, None
-            penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
+        columns = {name: table[name].tolist() for name in NAMES}
+        for place, (question, row) in enumerate(zip(columns["question"], rows, strict=True)):
+            text, original, likeness, chance = texts[place], None, None, columns["confidence"][place]
+            penalties: tuple[str, ...] = ("numbers",) if columns["contradicts"][place] else ()
             found = recalled.get((question, row))
             if found is not None and memory is not None:
                 if not own:
@@ -232,12 +231,12 @@ class SentenceSearch:
             else:
                 # What the corpus says for this text, or one that means the same, was compared with that.
                 apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
-                said = contrasts.get(before, ())
+                said = contrasts.get(columns["place"][place], ())
                 apart = with_contrasts(apart, said, asked.bare[question], text, index.language)
             answers[question].append(
                 Answer(
                     text=text,
-                    score=round(score, DIGITS),
+                    score=round(columns["score"][place], DIGITS),
                     confidence=round(chance, DIGITS),
                     id=index.id(row),
                     match=self.confidence.match_of(

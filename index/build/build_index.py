@@ -87,8 +87,7 @@ def build_index(
         corpora = [Source(path, code) for code, path in corpora.items()]
     if options.aligned:
         corpora = [
-            replace(source, format="moses") if format_of(source).name == "txt" else source
-            for source in corpora
+            replace(source, format="moses") if format_of(source).plain else source for source in corpora
         ]
     corpus = Corpus(corpora, bundle.manifest.languages, bundle.name)
     return run_plan(bundle, Plan(corpus, cleaning, options, job=job), out, threads, ray)
@@ -133,9 +132,9 @@ class _Build:
         shutil.copytree(job.bundle.folder, job.work / ENCODER)
         verify(job.work / ENCODER, job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
-        likely = () if None in given else (*given, *plan.previous)
+        likely = [code for code in (*given, *plan.previous) if code] if None not in given else []
         trained = detector_of(job.encoder, {})
-        with self._pool(trained.of_index([code for code in likely if code])) as pool:
+        with self._pool(Detector(trained.languages, trained.table, likely)) as pool:
             self.entries = read_corpus(
                 job, plan.corpus, plan.cleaning, pool, plan.previous, own_ids=plan.own_ids
             )

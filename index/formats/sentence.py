@@ -147,7 +147,7 @@ def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (an
         )
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    if text.count("[") + text.count("{") > DEEPEST_JSON and _depth(document) > DEEPEST_JSON:
+    if text.count("[") + text.count("{") > DEEPEST_JSON and _is_deeper(document, DEEPEST_JSON):
         raise ValueError("it is nested too deeply")
     if not repeated and "\\u" in text and not is_text(json.dumps(document, ensure_ascii=False)):
         raise ValueError("half a character: \\ud800 to \\udfff stand in pairs")
@@ -183,16 +183,9 @@ def _finite(number: str) -> float:
     return value
 
 
-def _depth(document: object) -> int:
-    """The levels of arrays and objects, counted up to one more than DEEPEST_JSON."""
-    level, depth = [document], 0
-    while depth <= DEEPEST_JSON and (
-        containers := [value for value in level if isinstance(value, list | dict)]
-    ):
-        level = [
-            item
-            for container in containers
-            for item in (container.values() if isinstance(container, dict) else container)
-        ]
-        depth += 1
-    return depth
+def _is_deeper(document: object, levels: int) -> bool:
+    """Whether a document has more than so many levels of arrays and objects."""
+    if not isinstance(document, list | dict):
+        return False
+    items = document.values() if isinstance(document, dict) else document
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in items)

@@ -54,10 +54,6 @@ class Detector:
         self._log_prior = np.log([INDEXED_ODDS if code in indexed else 1.0 for code in self.languages])
         self._rivals: dict[str, NDArray[np.float64]] = {}
 
-    def of_index(self, indexed: Collection[str]) -> "Detector":
-        """The same detector for an index with sentences in the languages `indexed`."""
-        return Detector(self.languages, self.table, indexed)
-
     def chances(self, tokens: Sequence[int], fasttext: Mapping[str, float] | None = None) -> dict[str, float]:
         """The probability of each language, highest first; without tokens, the prior probabilities.
 

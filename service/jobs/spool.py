@@ -140,7 +140,7 @@ def stored_name(options: UploadOptions, checksum: str) -> str:
     Files that translate each other by name (app_de.json and app_en.json) have one checksum, of that name.
     """
     path, form = Path(options.name or f"upload.{options.format}"), format_of_upload(options)
-    if form is not None and form.name == "moses":
+    if form is not None and form.by_line:
         checksum = hashlib.sha256(stem(path).encode()).hexdigest()
     elif form is not None and form.keyed and options.language:
         checksum = hashlib.sha256(family_of(path, options.language).encode()).hexdigest()
