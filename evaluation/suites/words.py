@@ -78,7 +78,7 @@ def dictionary_translation(
             raise UnknownLanguageError(
                 f"no words of {code!r}: {encoder.name} has none, give --data with text"
             )
-    listed = {code: by_frequency(counts[code]) for code in asked}
+    listed = {code: list(by_frequency(counts[code])) for code in asked}
     vocabularies = {code: WordVectors(own, encoder.word_vectors(own, code)) for code, own in listed.items()}
     pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
     sizes = [f"{one.source}-{one.target} {len(one.entries)} entries" for one in dictionaries]

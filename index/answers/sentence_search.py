@@ -38,8 +38,6 @@ from index.text.contrasts.contrast import ADDED, Contrast
 from index.text.placeables import put_back
 from index.vectors.vector_index import CANDIDATE_COUNT
 
-# The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "contradicts", "place", "similarity"
 Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
 
 
@@ -84,7 +82,7 @@ class SentenceSearch:
         limit_at(columns["confidence"], contrasts, self.confidence.opposite)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
         unlikely = columns["confidence"] < MIN_CONFIDENCE
-        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])), NAMES)
+        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
         table = table if memory_alone else limited(table, counts)
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
@@ -212,7 +210,7 @@ class SentenceSearch:
         memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
         own = memory is index  # sentences that mean the same are no translations
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = {name: table[name].tolist() for name in NAMES}
+        columns = {name: values.tolist() for name, values in table.columns.items()}
         for place, (question, row) in enumerate(zip(columns["question"], rows, strict=True)):
             text, original, likeness, chance = texts[place], None, None, columns["confidence"][place]
             penalties: tuple[str, ...] = ("numbers",) if columns["contradicts"][place] else ()

@@ -16,7 +16,7 @@ import numpy as np
 
 from index.build.corpus import Corpus
 from index.build.encoding import BuildJob, EncodingPool
-from index.build.lexicon import choose_words, detector_of, word_counts, write_words
+from index.build.lexicon import MOST_WORDS, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
 from index.build.reading import read_corpus, vectors_of
@@ -40,7 +40,7 @@ from index.storage.versions import (
     publish,
 )
 from index.text.identification import Detector
-from index.words.vocabulary import training_words
+from index.words.vocabulary import by_frequency, training_words
 
 DEFAULT_CLEANING, DEFAULT_OPTIONS = Cleaning(), Options()
 
@@ -178,9 +178,9 @@ class _Build:
             self._update(code, search=search)
 
     def _index_words(self, counted: Mapping[str, Counter[str]]) -> None:
-        """Choose words among those of corpora and training, and write their vector indexes."""
+        """Choose the most frequent words of corpora and training, and write their vector indexes."""
         chosen = {
-            code: choose_words(words + training_words(self.job.bundle, code))
+            code: by_frequency(words + training_words(self.job.bundle, code), MOST_WORDS)
             for code, words in counted.items()
         }
         vectors = write_words(

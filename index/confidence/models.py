@@ -125,8 +125,8 @@ class Confidence(Frozen):
 
 
 def _first_known(models: Sequence[Model], columns: Columns) -> NDArray[np.float64]:
-    model = next(model for model in models if model.weights.keys() <= columns.keys())
-    return model.probability(columns)
+    known = (model for model in models if model.weights.keys() <= columns.keys())
+    return next(known, models[-1]).probability(columns)  # which says what column is missing
 
 
 def fit(
