@@ -24,8 +24,7 @@ from index.answers.translator import Translator
 from index.answers.word_index import fold
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, open_version
-from index.text.fasttext_model import fasttext_chances, fasttext_name
-from index.text.identification import Detector
+from index.text.identification import Detector, fasttext_chances, fasttext_name
 
 CORPORA = Path(__file__).resolve().parents[1] / "corpora"
 PHRASE_WORDS = 5

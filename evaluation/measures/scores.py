@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.recall import positives_by_pair, recall_at, retrieved_positives, tied_share
+from evaluation.measures.recall import positives_by_pair, recall_at, tied_share
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls
 
 ALL_PAIRS = "all"
@@ -65,10 +65,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors]) -> Table:
         replace(pair, measures={"positives": share, **pair.measures})
         for pair, share in zip(scored, shares.values(), strict=True)
     ]
-    table = table_of_pairs(name, note, pairs)
-    return replace(
-        table, means={ALL_PAIRS: {**table.means[ALL_PAIRS], "positives": retrieved_positives(vectors)}}
-    )
+    return table_of_pairs(name, note, pairs)
 
 
 def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore]) -> Table:

@@ -6,10 +6,11 @@ lines of corpora/elsewhere), and the first lines again with different punctuatio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,7 @@ QUESTIONS_PER_PAIR = 300  # in each pair with an answer, and as many without; fe
 MOST_LINES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """The first answers to n questions: their confidences (n,), and whether they are right (n,)."""
 
     confidences: NDArray[np.float64]
@@ -50,11 +50,11 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[T
         translator = _index(encoder, texts, Path(work))
         pairs = list(permutations(codes, 2))
         with Progress(len(pairs), unit="pairs", label="confidence") as bar:
-            scores, answers = [], []
+            scores, answers = list[PairScore](), list[Answered]()
             for pair in pairs:
                 score, answered = score_pair(translator, texts, *pair)
                 scores.append(score)
-                answers.append(answered)
+                answers += answered
                 bar.advance()
     note = (
         f"An index of {len(texts[codes[0]])} lines, each language without every {LEFT_OUT_EVERY}th. "
@@ -87,7 +87,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
 
 def score_pair(
     translator: Translator, texts: Mapping[str, Sequence[str]], source: str, target: str
-) -> tuple[PairScore, Answered]:
+) -> tuple[PairScore, list[Answered]]:
     """The measures of one pair, in per cent, and all of its answers."""
     lines, number = texts[source], list(texts).index(target)
     rows = np.random.default_rng(0).permutation(len(lines)).tolist()
@@ -116,19 +116,11 @@ def score_pair(
         "ece": _error(answers),
         "changed": _share(np.array(changed)),
     }
-    return PairScore(source, target, len(present), measures), _concatenated(answers)
-
-
-def _concatenated(answers: Sequence[Answered]) -> Answered:
-    return Answered(
-        np.concatenate([answer.confidences for answer in answers]),
-        np.concatenate([answer.right for answer in answers]),
-    )
+    return PairScore(source, target, len(present), measures), answers
 
 
 def _error(answers: Sequence[Answered]) -> float:
-    all_answers = _concatenated(answers)
-    return 100 * calibration_error(all_answers.confidences, all_answers.right)
+    return 100 * calibration_error(*map(np.concatenate, zip(*answers, strict=True)))
 
 
 def _answered(matches: Sequence[Answers], right_texts: Sequence[str] | None = None) -> Answered:

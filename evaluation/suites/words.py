@@ -4,7 +4,7 @@ Globetrotter finds its word pairs by tf-idf in aligned text instead, which pairs
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +46,6 @@ class WordVectors:
     words: Sequence[str]
     vectors: Vectors
 
-    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        place = {word: row for row, word in enumerate(self.words)}
-        return np.array([place[word] for word in words], np.int64)
-
 
 def read_dictionary(option: str) -> Dictionary:
     """Read SOURCE:TARGET=FILE, a TSV file of source word and target word, folded as vocabularies are.
@@ -82,7 +78,8 @@ def dictionary_translation(
             raise UnknownLanguageError(
                 f"no words in {code!r}: {encoder.name} has none, give --data with text"
             )
-    vocabularies = make_vocabularies({code: counts[code] for code in asked}, encoder.word_vectors)
+    listed = {code: list(by_frequency(counts[code])) for code in asked}
+    vocabularies = {code: WordVectors(own, encoder.word_vectors(own, code)) for code, own in listed.items()}
     pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
     sizes = [f"{one.source}-{one.target} {len(one.entries)} entries" for one in dictionaries]
     sizes += [f"{code} {len(vocabulary.words)} words" for code, vocabulary in vocabularies.items()]
@@ -99,27 +96,19 @@ def corpus_counts(encoder: TextEncoder, data: Path | None, known: Sequence[str])
     return counts
 
 
-def make_vocabularies(
-    counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str], str], Vectors]
-) -> dict[str, WordVectors]:
-    """The words of each language, and their vectors."""
-    words_of = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
-    return {code: WordVectors(listed, embed(listed, code)) for code, listed in words_of.items()}
-
-
 def score_dictionary(dictionary: Dictionary, vocabularies: Mapping[str, WordVectors]) -> PairScore:
     """P@k by cosine and CSLS; n is the number of source words answered.
 
     coverage: per cent of the entries with both words in the vocabulary.
     """
     source, target = vocabularies[dictionary.source], vocabularies[dictionary.target]
-    source_set, target_set = set(source.words), set(target.words)
-    covered = [(x, y) for x, y in dictionary.entries if x in source_set and y in target_set]
+    asked, given = ({word: row for row, word in enumerate(side.words)} for side in (source, target))
+    covered = [(x, y) for x, y in dictionary.entries if x in asked and y in given]
     measures = {"coverage": 100 * len(covered) / max(1, len(dictionary.entries))}
     if not covered:
         return PairScore(dictionary.source, dictionary.target, 0, measures)
     answered, group = np.unique([x for x, _ in covered], return_inverse=True)
-    rows = source.rows([x for x, _ in covered]), target.rows([y for _, y in covered])
+    rows = np.array([(asked[x], given[y]) for x, y in covered]).T
     for key, ranks in ranks_of(source.vectors, target.vectors, *rows).items():
         best = np.full(len(answered), np.iinfo(np.int64).max)
         np.minimum.at(best, group, ranks)

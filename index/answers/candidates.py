@@ -4,7 +4,7 @@ The nearest vectors are ranked by CSLS, which corrects cosines for hubs (vectors
 best few of each question become rows of the table, question by question. Later stages add columns by name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,11 +40,9 @@ class Candidates:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[name]
 
-    def take(
-        self, places: NDArray[np.integer] | NDArray[np.bool_], names: Iterable[str] | None = None
-    ) -> "Candidates":
-        """The candidates at some places, in that order; with all columns, or those of some names."""
-        columns = {name: self.columns[name][places] for name in names or self.columns}
+    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> "Candidates":
+        """The candidates at some places, in that order."""
+        columns = {name: values[places] for name, values in self.columns.items()}
         return Candidates(self.count, columns, self.question_means)
 
     def by_question(self) -> list[list[int]]:

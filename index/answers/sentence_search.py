@@ -38,8 +38,6 @@ from index.text.contrasts.contrast import ADDED, Contrast
 from index.text.placeables import put_back
 from index.vectors.vector_index import CANDIDATE_COUNT
 
-# The columns of which answers are made.
-NAMES = "question", "row", "score", "confidence", "contradicts", "place", "similarity"
 Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
 
 
@@ -84,7 +82,7 @@ class SentenceSearch:
         limit_at(columns["confidence"], contrasts, self.confidence.opposite)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
         unlikely = columns["confidence"] < MIN_CONFIDENCE
-        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])), NAMES)
+        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
         table = table if memory_alone else limited(table, counts)
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
@@ -212,11 +210,10 @@ class SentenceSearch:
         memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
         own = memory is index  # sentences that mean the same are no translations
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = zip(*(table[name].tolist() for name in NAMES), strict=True)
-        for place, columns_of in enumerate(columns):
-            question, row, score, chance, contradicts, before, *_ = columns_of
-            text, original, likeness = texts[place], None, None
-            penalties: tuple[str, ...] = ("numbers",) if contradicts else ()
+        columns = {name: values.tolist() for name, values in table.columns.items()}
+        for place, (question, row) in enumerate(zip(columns["question"], rows, strict=True)):
+            text, original, likeness, chance = texts[place], None, None, columns["confidence"][place]
+            penalties: tuple[str, ...] = ("numbers",) if columns["contradicts"][place] else ()
             found = recalled.get((question, row))
             if found is not None and memory is not None:
                 if not own:
@@ -232,12 +229,12 @@ class SentenceSearch:
             else:
                 # What the corpus says for this text, or one that means the same, was compared with that.
                 apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
-                said = contrasts.get(before, ())
+                said = contrasts.get(columns["place"][place], ())
                 apart = with_contrasts(apart, said, asked.bare[question], text, index.language)
             answers[question].append(
                 Answer(
                     text=text,
-                    score=round(score, DIGITS),
+                    score=round(columns["score"][place], DIGITS),
                     confidence=round(chance, DIGITS),
                     id=index.id(row),
                     match=self.confidence.match_of(

@@ -32,8 +32,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
 from index.text.courtesies import without_courtesies
-from index.text.fasttext_model import fasttext_chances
-from index.text.identification import Detector, clear_language, has_letters
+from index.text.identification import Detector, clear_language, fasttext_chances, has_letters
 from index.text.normalisation import clean, words_of
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
@@ -41,11 +40,6 @@ from index.text.pre_tokens import Tokens
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
 StageName = Literal["tokenise", "encode", "search"]
 Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
-
-
-def untimed(stage: StageName) -> AbstractContextManager[object]:
-    """A Stage that does nothing."""
-    return nullcontext()
 
 
 class Translator:
@@ -132,7 +126,7 @@ class Translator:
         """The ID of the index version, such as `20261120-1`."""
         return self.manifest.version
 
-    def answer(self, queries: Sequence[Query], stage: Stage = untimed) -> list[Answers]:
+    def answer(self, queries: Sequence[Query], stage: Stage = nullcontext) -> list[Answers]:
         """Answer queries, best answers first; texts are encoded once, whatever their number of targets.
 
         If the index has translations of a text, or of nearly that text, they come first, and `match` says so
@@ -183,7 +177,7 @@ class Translator:
         """
         self._check(source, target)
         texts = [clean(text) for text in texts]
-        asked = self._asked(dict.fromkeys((source, text) for text in texts), untimed)
+        asked = self._asked(dict.fromkeys((source, text) for text in texts), nullcontext)
         found: list[Answers] = []
         for begin, end in _blocks(1, len(texts)):
             block = texts[begin:end]
@@ -238,26 +232,19 @@ class Translator:
         by_source: dict[str, list[str]] = {}
         for source, text in texts:
             by_source.setdefault(source, []).append(text)
-        every = [
-            without_courtesies(self.word_indexes[code].respelled(without_tags(text)), code)
-            for code, rows in by_source.items()
-            for text in rows
-        ]
-        codes = [code for code, rows in by_source.items() for _ in rows]
-        corpora = map(self._corpus_words.get, codes)
-        read = [corpus.read(text) if corpus else text for text, corpus in zip(every, corpora, strict=True)]
-        with stage("tokenise"):
-            tokens = Tokens.of(self.encoder.tokenizer.encode(read))
-        with stage("encode"):
-            vectors = self.encoder.encode_tokens(tokens)
-        asked, begin = {}, 0
+        asked = {}
         for code, rows in by_source.items():
-            end = begin + len(rows)
-            own = tokens.take(np.arange(begin, end)).without(self.encoder.tokenizer.special)
-            of_texts = self.encoder.as_taught(code, read[begin:end], vectors[begin:end])
-            words = [words_of(text, code)[:WORDS_READ] for text in read[begin:end]]
-            asked[code] = Questions(code, rows, every[begin:end], of_texts, own, words)
-            begin = end
+            spelled = map(self.word_indexes[code].respelled, map(without_tags, rows))
+            bare = [without_courtesies(text, code) for text in spelled]
+            corpus = self._corpus_words.get(code)
+            read = list(map(corpus.read, bare)) if corpus else bare
+            with stage("tokenise"):
+                tokens = Tokens.of(self.encoder.tokenizer.encode(read))
+            with stage("encode"):
+                vectors = self.encoder.as_taught(code, read, self.encoder.encode_tokens(tokens))
+            words = [words_of(text, code)[:WORDS_READ] for text in read]
+            own = tokens.without(self.encoder.tokenizer.special)
+            asked[code] = Questions(code, rows, bare, vectors, own, words)
         return asked
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:

@@ -92,10 +92,9 @@ class WordIndex:
     @classmethod
     def taught(cls, language: str, encoder: TextEncoder) -> "WordIndex":
         """The words by which an encoder was taught a language: of others it knows the spelling alone."""
-        counts = training_words(encoder.bundle, language)
-        vocabulary = by_frequency(counts)
-        vectors = FaissIndex.of(encoder.word_vectors(vocabulary, language))
-        return cls(language, encoder, vectors, vocabulary, [counts[word] for word in vocabulary])
+        counts = by_frequency(training_words(encoder.bundle, language))
+        vectors = FaissIndex.of(encoder.word_vectors(list(counts), language))
+        return cls(language, encoder, vectors, list(counts), list(counts.values()))
 
     def without_index(self, language: str) -> "WordIndex":
         """The words of a language that the index has none of."""

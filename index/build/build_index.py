@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from index.build.corpus import Corpus
-from index.build.encoding import EncodingPool
-from index.build.job import BuildJob, save_array
-from index.build.lexicon import choose_words, detector_of, word_counts, write_words
+from index.build.encoding import BuildJob, EncodingPool
+from index.build.lexicon import MOST_WORDS, detector_of, word_counts, write_words
 from index.build.previous_version import PreviousVersion
 from index.build.quality import with_quality
 from index.build.reading import read_corpus, vectors_of
@@ -39,7 +40,7 @@ from index.storage.versions import (
     publish,
 )
 from index.text.identification import Detector
-from index.words.vocabulary import training_words
+from index.words.vocabulary import by_frequency, training_words
 
 DEFAULT_CLEANING, DEFAULT_OPTIONS = Cleaning(), Options()
 
@@ -86,8 +87,7 @@ def build_index(
         corpora = [Source(path, code) for code, path in corpora.items()]
     if options.aligned:
         corpora = [
-            replace(source, format="moses") if format_of(source).name == "txt" else source
-            for source in corpora
+            replace(source, format="moses") if format_of(source).plain else source for source in corpora
         ]
     corpus = Corpus(corpora, bundle.manifest.languages, bundle.name)
     return run_plan(bundle, Plan(corpus, cleaning, options, job=job), out, threads, ray)
@@ -96,7 +96,7 @@ def build_index(
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, ray: str | None = None) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
-        from index.vectors.milvus_connection import connect  # pymilvus is an extra
+        from index.vectors.milvus import connect  # pymilvus is an extra
 
         connect(plan.options.store).call("list_collections")
     with building(out) as work:
@@ -129,12 +129,12 @@ class _Build:
     def run(self, version: str) -> IndexManifest:
         """Run every stage; return the manifest of what is in the work folder."""
         job, plan = self.job, self.plan
-        shutil.copytree(job.bundle.folder, job.path(ENCODER))
-        verify(job.path(ENCODER), job.bundle.manifest.files)
+        shutil.copytree(job.bundle.folder, job.work / ENCODER)
+        verify(job.work / ENCODER, job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
-        likely = () if None in given else (*given, *plan.previous)
+        likely = [code for code in (*given, *plan.previous) if code] if None not in given else []
         trained = detector_of(job.encoder, {})
-        with self._pool(trained.of_index([code for code in likely if code])) as pool:
+        with self._pool(Detector(trained.languages, trained.table, likely)) as pool:
             self.entries = read_corpus(
                 job, plan.corpus, plan.cleaning, pool, plan.previous, own_ids=plan.own_ids
             )
@@ -142,7 +142,7 @@ class _Build:
         self._index_sentences()
         self._index_words(counted)
         detector = detector_of(job.encoder, counted, trained)
-        save_array(job.path(DETECTOR), detector.table)
+        np.save(job.work / DETECTOR, detector.table, allow_pickle=False)
         manifest = IndexManifest(
             version=version,
             base=plan.base,
@@ -178,9 +178,9 @@ class _Build:
             self._update(code, search=search)
 
     def _index_words(self, counted: Mapping[str, Counter[str]]) -> None:
-        """Choose words among those of corpora and training, and write their vector indexes."""
+        """Choose the most frequent words of corpora and training, and write their vector indexes."""
         chosen = {
-            code: choose_words(words + training_words(self.job.bundle, code))
+            code: by_frequency(words + training_words(self.job.bundle, code), MOST_WORDS)
             for code, words in counted.items()
         }
         vectors = write_words(

@@ -4,7 +4,7 @@ These are its aligned sentences, or scenes whose translations are added to it. E
 translations among the candidates and without them, so that a low confidence can also mean "not in the index".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import Literal
@@ -169,12 +169,9 @@ def aligned(
 
 def paraphrase_pools(indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder) -> Iterable[Pool]:
     """Sentences of a language, by their rows, reworded and asked of that language itself."""
-    index = indexes.sentences[code]
-    texts = reworded([index.text(row) for row in rows.tolist()])
-    for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
-        block, asked = rows[begin : begin + QUESTIONS_AT_ONCE], texts[begin : begin + QUESTIONS_AT_ONCE]
-        vectors = encoder.encode(asked, language=code)
-        yield _pool(indexes, (code, code), asked, vectors, [[row] for row in block.tolist()])
+    texts = reworded([indexes.sentences[code].text(row) for row in rows.tolist()])
+    vectors = encoder.encode(texts, language=code)
+    return _pools(indexes, (code, code), texts, vectors, [[row] for row in rows.tolist()])
 
 
 def scene_paraphrases(
@@ -225,15 +222,14 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
     for source, target in pairs:
         index, others = known[target], [one for code, one in known.items() if code not in (source, target)]
         rows, answers = aligned(indexes, (source, target), -(-FOREIGN_ASKED // len(pairs)), random)
-        if not len(rows):
-            continue
         texts = shortened([known[source].text(row) for row in rows.tolist()])
         texts, _, vectors = encoded(texts, encoder, source)
-        pool = _pool(indexes, (source, target), texts, vectors, answers)
-        pool = replace(pool, means=index.means_from(""))  # as those of a language without sentences see it
-        for left_out in (np.zeros_like(pool.right), pool.right):
-            table = supported(_answered(pool, left_out, SUPPORTED_CONSIDERED), vectors, index, others)
-            tables.append(limited(table, [ANSWERS_CONSIDERED] * len(rows)))
+        for pool in _pools(indexes, (source, target), texts, vectors, answers):
+            pool = replace(pool, means=index.means_from(""))  # as a language without sentences sees it
+            for left_out in (np.zeros_like(pool.right), pool.right):
+                table = _answered(pool, left_out, SUPPORTED_CONSIDERED)
+                table = supported(table, pool.asked.vectors, index, others)
+                tables.append(limited(table, [ANSWERS_CONSIDERED] * len(pool.right)))
     if sum(table.count for table in tables) < 2 * LEAST_FOREIGN:
         return None
     return fit_choice(joined(tables), FOREIGN_ALIGNED)
@@ -242,29 +238,29 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
 def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
     source = indexes.sentences[pair[0]]
-    for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
-        block = rows[begin : begin + QUESTIONS_AT_ONCE]
-        texts, vectors = [source.text(row) for row in block.tolist()], source.vectors.reconstruct(block)
-        yield _pool(indexes, pair, texts, vectors, answers[begin : begin + QUESTIONS_AT_ONCE])
+    texts = [source.text(row) for row in rows.tolist()]
+    return _pools(indexes, pair, texts, source.vectors.reconstruct(rows), answers)
 
 
-def _pool(
+def _pools(
     indexes: Indexes, pair: Pair, texts: Sequence[str], vectors: Vectors, answers: Sequence[list[int]]
-) -> Pool:
+) -> Iterator[Pool]:
     """Texts in the first language of `pair`, whose right answers in the second are `answers`, by row."""
     source, target = pair
     index = indexes.sentences[target]
-    cosines, rows = index.vectors.search(vectors, CANDIDATE_COUNT, batched=True)
-    return Pool(
-        _asked(source, texts, vectors),
-        cosines,
-        rows,
-        np.stack([np.isin(row, right) for row, right in zip(rows, answers, strict=True)]),
-        index.means_from(source),
-        None if source == target else index.best_from(source),
-        index.features,
-        indexes.words[target],
-    )
+    for begin in range(0, len(texts), QUESTIONS_AT_ONCE):
+        block = slice(begin, begin + QUESTIONS_AT_ONCE)
+        cosines, rows = index.vectors.search(vectors[block], CANDIDATE_COUNT, batched=True)
+        yield Pool(
+            _asked(source, texts[block], vectors[block]),
+            cosines,
+            rows,
+            np.stack([np.isin(row, right) for row, right in zip(rows, answers[block], strict=True)]),
+            index.means_from(source),
+            None if source == target else index.best_from(source),
+            index.features,
+            indexes.words[target],
+        )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from index.formats.txt import aligned_name
 from index.languages import TAGS_REMEMBERED, is_named, lookup, standard_code
 
 EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
-LINE_FORMATS = ("txt", "moses")  # whose ids are line numbers
 
 
 class Corpus:
@@ -50,7 +49,7 @@ class Corpus:
         pairs: dict[str, Path] = {}
         for source in self.sources:
             yield from self._read(source)
-            if format_of(source).name == "moses":
+            if format_of(source).by_line:
                 first = pairs.setdefault(aligned_name(source.path), source.path)
                 if (lines := self.lines[source.path]) != self.lines[first]:
                     raise CorpusError(
@@ -75,7 +74,7 @@ class Corpus:
 
     def _language(self, source: Source) -> str | None:
         """The language of every sentence of a file; None if each says its own."""
-        if source.language is None and format_of(source).name == "moses":
+        if source.language is None and format_of(source).by_line:
             return _code(plain_suffixes(source.path)[-1][1:], self._known)
         return None if format_of(source).bilingual else source.language
 
@@ -108,7 +107,7 @@ class Corpus:
 def _checked(source: Source, known: Collection[str], model: str) -> Source:
     """The source with its language as it is known, and a file that can be opened."""
     code = source.language and _code(source.language, known)
-    aligns = format_of(source).bilingual or format_of(source).name == "moses"
+    aligns = format_of(source).bilingual or format_of(source).by_line
     if source.language is not None and (code is None or not (aligns or code in known)):
         raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
     with open_stream(source.path):
@@ -135,7 +134,7 @@ class Ids:
 
     def __init__(self, code: str, sources: Sequence[Source], *, by_file: bool, strict: bool = False) -> None:
         self._code, self._by_file, self._strict = code, by_file, strict
-        plain = all(format_of(source).name in LINE_FORMATS for source in sources)
+        plain = all(format_of(source).plain for source in sources)  # whose ids are line numbers
         names = {source.path.name for source in sources}
         unique = plain and len(names) == len(sources) and (by_file or len(names) == 1)
         self._taken = None if unique and not strict else FirstRows()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
 from index.answers.sentence_index import SentenceIndex
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob
 from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
 from index.confidence.models import Model, fit

@@ -112,22 +112,14 @@ def _keys(text: str, near: bool) -> tuple[int, int]:
     check = key % (1 << CHECK_BITS)
     if not near or "\0" in text:  # a text with its context
         return key, check
-    ascii_only = text.isascii()
-    folded = text.lower().encode().translate(None, _UNCOUNTED).decode() if ascii_only else fold(text)
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
     return key_of(folded) if len(folded) >= MIN_LETTERS else key, check
 
 
 def _counted(character: str) -> str | None:
-    """What `fold` keeps of a character: spaces and punctuation without a meaning are dropped."""
+    """What counts of a character: spaces and punctuation without a meaning are dropped."""
     counts = character in MEANINGFUL_PUNCTUATION or unicodedata.category(character)[0] not in "PZC"
     return character if counts else None
 
 
 _LETTERS = CharacterTable(_counted)
-# The ASCII characters that `fold` drops.
-_UNCOUNTED = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
-
-
-def fold(text: str) -> str:
-    """Fold a text as near duplicates share it: NFKC, case folded, without spaces and mere punctuation."""
-    return unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)

@@ -137,7 +137,7 @@ def _word_indexes(encoder: TextEncoder, codes: Sequence[str]) -> dict[str, WordI
     for code in codes:
         lines = everyday(code)
         words = training_words(encoder.bundle, code) + Counter(count_words(lines, code))
-        counts[code] = {word: words[word] for word in by_frequency(words)}
+        counts[code] = by_frequency(words)
         of_lines = Features.of([lines], list(counts[code]), code).words_of(np.arange(len(lines)))
         alone = encoder.word_vectors(list(counts[code]), code)
         vectors[code] = in_context(alone, of_lines, encoder.encode(lines, language=code))

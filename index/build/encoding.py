@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import compress
 from multiprocessing.connection import wait
@@ -21,19 +22,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from index.build.job import BuildJob
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import PassepartoutError
-from index.text.fasttext_model import fasttext_chances, fasttext_name
-from index.text.identification import Detector
+from index.text.identification import Detector, fasttext_chances, fasttext_name
 from index.text.placeables import without_tags
 from index.words.vocabulary import count_words
 
 TEXTS_WITHOUT_PROCESSES = 1024  # up to so many are encoded in this process: starting others takes longer
 # A line that its tokens call foreign is dropped if fastText finds its own language less probable than this.
 FASTTEXT_FOREIGN = 0.1
+
+
+@dataclass(frozen=True)
+class BuildJob:
+    """A running build, on `threads` cores: what its stages share.
+
+    Files to publish are in `work`; `parts` has the vectors from which a killed build goes on.
+    """
+
+    work: Path
+    parts: Path
+    bundle: Bundle
+    encoder: TextEncoder
+    threads: int = 1
 
 
 class Encoded(NamedTuple):
@@ -146,7 +159,7 @@ class Shards:
     def __init__(self, job: BuildJob, code: str, pool: EncodingPool) -> None:
         self._code, self._pool, self._dimension = code, pool, job.encoder.dimension
         self._seed = f"{job.bundle.manifest.digest} {code}"
-        vectors, self._journal = job.part(f"{code}.vectors"), job.part(f"{code}.journal")
+        vectors, self._journal = job.parts / f"{code}.vectors", job.parts / f"{code}.journal"
         entries = _entries(self._journal)
         self._journal.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
         self._known = {entry["digest"]: entry for entry in entries}

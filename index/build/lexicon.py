@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
-from index.build.encoding import EncodingPool
-from index.build.job import BuildJob, save_array
+from index.build.encoding import BuildJob, EncodingPool
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
 from index.words.contexts import in_context
-from index.words.vocabulary import by_frequency, token_counts, training_tokens
+from index.words.vocabulary import token_counts, training_tokens
 
 MOST_WORDS = 200_000  # of a language, the most frequent
 SENTENCES_COUNTED = 1 << 16  # at a time
@@ -37,26 +36,20 @@ def word_counts(job: BuildJob, code: str, pool: EncodingPool) -> Counter[str]:
     return counts
 
 
-def choose_words(counts: Counter[str]) -> Counter[str]:
-    """Choose the words that the index will have of a language, with their counts."""
-    return Counter({word: counts[word] for word in by_frequency(counts)[:MOST_WORDS]})
-
-
 def write_words(
-    job: BuildJob, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
+    job: BuildJob, counts: Mapping[str, Mapping[str, int]], sentences: Mapping[str, int]
 ) -> dict[str, Vectors]:
     """Write LANG.words.arrow and LANG.features.* of each language; return its words' unit vectors (n, d).
 
-    `counts`: the words with their counts; `sentences`: the number of sentences of each language.
+    `counts`: of the words, most frequent first; `sentences`: the number of sentences of each language.
     """
     vectors = {}
     for code, entries in counts.items():
-        vocabulary = by_frequency(entries)
-        numbers = np.array([entries[word] for word in vocabulary], np.int64)
-        write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary, "count": numbers})
+        vocabulary, numbers = list(entries), np.array(list(entries.values()), np.int64)
+        write_table(job.work / f"{code}.words.arrow", {"word": vocabulary, "count": numbers})
         features = Features.of(texts_of(job, code, SENTENCES_READ), vocabulary, code)
         for name, values in features.arrays(code).items():
-            save_array(job.path(name), values)
+            np.save(job.work / name, values, allow_pickle=False)
         texts = vectors_of(job, code, min(sentences[code], CONTEXT_SENTENCES))
         own = job.encoder.word_vectors(vocabulary, code)
         vectors[code] = in_context(own, features.words_of(np.arange(len(texts))), texts)

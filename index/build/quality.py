@@ -27,7 +27,7 @@ from index.build.calibration import (
     sentence_pools,
 )
 from index.build.domain import fit_domain
-from index.build.job import BuildJob, save_array
+from index.build.encoding import BuildJob
 from index.build.probes import Pair, Probes
 from index.confidence import MIN_CONFIDENCE, PairQuality
 from index.confidence.models import Confidence, calibration_error
@@ -70,7 +70,7 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
     indexes = Indexes(sentences, words)
     fitted, quality = calibrate(indexes, encoder, scenes, known=known)
     table, domain = fit_domain(job, sentences, scenes, others, other_texts)
-    save_array(job.path(DOMAIN), table)
+    np.save(job.work / DOMAIN, table, allow_pickle=False)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
     if paraphrase := fit_paraphrases(indexes, lengths, encoder):

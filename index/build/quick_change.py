@@ -25,7 +25,6 @@ from index.build.build_index import Plan, made_before
 from index.build.cleaning import Cleaner, compared
 from index.build.corpus import Ids, metadata_of
 from index.build.encoding import Worker
-from index.build.job import save_array
 from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -219,7 +218,7 @@ class _Change:
             added = base.count + np.arange(len(replaced), len(every))
             features = features.take(np.concatenate([np.delete(order, base.deleted), added]))
         for name, values in features.arrays(code).items():
-            save_array(self.work / name, values)
+            np.save(self.work / name, values, allow_pickle=False)
 
     def _write_means(self, replaced: Any, other: Vectors, new: Vectors) -> None:  # noqa: ANN401
         """Write LANG.hubness.npy and LANG.best.npy with the values of the replaced and the new rows."""
@@ -237,7 +236,7 @@ class _Change:
             every = np.array(read_array(base.folder / file, (base.count, len(sources))))
             every[replaced] = values[: len(replaced)]
             every = np.concatenate([np.delete(every, base.deleted, axis=0), values[len(replaced) :]])
-            save_array(self.work / file, every)
+            np.save(self.work / file, every, allow_pickle=False)
 
     def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> VectorSegment | None:  # noqa: ANN401
         """Write LANG.added.faiss, of what it had and still is, of the replaced and the new rows."""

@@ -19,8 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from index.build.encoding import Encoded, EncodingPool, Worker
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob, Encoded, EncodingPool, Worker
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from index.build.cleaning import Cleaned, Cleaner, CleaningBatch, compared
 from index.build.corpus import Corpus, Ids, metadata_of
-from index.build.encoding import EncodingPool, Shard, Shards
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob, EncodingPool, Shard, Shards
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
@@ -37,7 +36,7 @@ TEXTS_DETECTED = 200  # foreign texts in which a build looks for their language
 def vectors_of(job: BuildJob, code: str, rows: int) -> Vectors:
     """The vectors (rows, d) of a language's sentences, memory-mapped."""
     vectors: Vectors = np.memmap(
-        job.part(f"{code}.vectors"), np.float32, "r", shape=(rows, job.encoder.dimension)
+        job.parts / f"{code}.vectors", np.float32, "r", shape=(rows, job.encoder.dimension)
     )
     return vectors
 
@@ -45,7 +44,7 @@ def vectors_of(job: BuildJob, code: str, rows: int) -> Vectors:
 def texts_of(job: BuildJob, code: str, size: int, end: int | None = None) -> Iterator[StringArray]:
     """Yield the texts of the rows up to but not including `end`, at most `size` at a time."""
     begin = 0
-    with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
+    with pa.memory_map(str(job.work / f"{code}.arrow")) as source, pa.ipc.open_file(source) as file:
         for number in range(file.num_record_batches):
             column = file.get_batch(number).column("text")
             rows = range(len(column) if end is None else min(end - begin, len(column)))
@@ -110,9 +109,9 @@ class SentenceWriter:
         self.characters = 0  # of the shard
         self.pending: deque[Callable[[], None]] = deque()  # what finishes each shard that was begun
         self.foreign: list[str] = []  # the first texts that were clearly in another language
-        record = job.path(f"{code}.dropped.tsv").open("w", encoding="utf-8", newline="")
+        record = (job.work / f"{code}.dropped.tsv").open("w", encoding="utf-8", newline="")
         self.cleaner = files.enter_context(Cleaner(cleaning, files.enter_context(record)))
-        self.table = files.enter_context(writing_table(job.path(f"{code}.arrow"), SENTENCE_COLUMNS))
+        self.table = files.enter_context(writing_table(job.work / f"{code}.arrow", SENTENCE_COLUMNS))
         files.callback(ids.close)
         self.shards = files.enter_context(Shards(job, code, pool))
 
@@ -143,7 +142,7 @@ class SentenceWriter:
         resembles = self._resembled() if done.dropped["language"] > done.lines / 2 else None
         if not done.kept:
             raise CorpusError(self._nothing_kept(corpus, done, resembles))
-        links = write_groups(self.job.path(f"{self.code}.groups.arrow"), done.rows, done.groups)
+        links = write_groups(self.job.work / f"{self.code}.groups.arrow", done.rows, done.groups)
         self.shards.close()
         return LanguageEntry(
             sentences=done.kept,

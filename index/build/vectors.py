@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.job import BuildJob, save_array
+from index.build.encoding import BuildJob
 from index.build.reading import vectors_of
 from index.encoder.vectors import Vectors
 from index.progress import Progress
@@ -36,7 +36,7 @@ def write_indexes(
     for code, rows in vectors.items():
         requested = factory if len(rows) >= LEAST_ROWS else None
         settings[code] = SearchSettings(factory=requested or factory_string(*rows.shape))
-        write_faiss(job.path(f"{code}{suffix}.faiss"), rows, settings[code].factory)
+        write_faiss(job.work / f"{code}{suffix}.faiss", rows, settings[code].factory)
     if all(chosen.factory == "Flat" for chosen in settings.values()):
         return settings
     indexes = _opened(job, suffix, {code: len(rows) for code, rows in vectors.items()}, settings)
@@ -51,7 +51,7 @@ def _opened(
     job: BuildJob, suffix: str, sizes: Mapping[str, int], settings: Mapping[str, SearchSettings]
 ) -> dict[str, FaissIndex]:
     """Open the indexes that `write_indexes` wrote, of so many rows."""
-    paths = {code: job.path(f"{code}{suffix}.faiss") for code in sizes}
+    paths = {code: job.work / f"{code}{suffix}.faiss" for code in sizes}
     return {
         code: FaissIndex.open(paths[code], size, job.encoder.dimension, settings[code], job.threads)
         for code, size in sizes.items()
@@ -93,9 +93,8 @@ def write_neighbourhoods(
     for name, columns in (("hubness", means), ("best", best)):
         for code, size in sizes.items():
             table = [columns[code][other] for other in sizes if other in columns[code]]
-            save_array(
-                job.path(f"{code}{suffix}.{name}.npy"), np.array(table, np.float32).reshape(-1, size).T
-            )
+            values = np.array(table, np.float32).reshape(-1, size).T
+            np.save(job.work / f"{code}{suffix}.{name}.npy", values, allow_pickle=False)
 
 
 def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Iterator[tuple[Vectors, Rows]]:
@@ -129,5 +128,5 @@ def move_to_store(job: BuildJob, manifest: IndexManifest) -> IndexManifest:
         )
         languages[code] = entry.model_copy(update={"search": search})
     for code in languages:
-        job.path(f"{code}.faiss").unlink()
+        (job.work / f"{code}.faiss").unlink()
     return manifest.model_copy(update={"languages": languages})

@@ -91,7 +91,7 @@ def build(
     if factory:
         check_factory(factory)
     if store:
-        from index.vectors.milvus_connection import uri_of
+        from index.vectors.milvus import uri_of
 
         uri_of(store)  # invalid ones are refused before anything is read
     manifest = build_index(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from index.errors import UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.registry import FORMATS, Source
+from index.formats.sentence import BadUnits
 from index.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.

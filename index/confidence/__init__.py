@@ -2,13 +2,13 @@
 
 An answer has evidence: named columns of numbers, such as its score and how much of the question its words
 cover (answers/evidence.py lists them). A `Model` weighs these columns by name, adds them up and squashes the
-sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences of
-two languages, one for sentences of one language, which mean the same, and one for words. All come with the
-encoder, fitted on text whose right answers are known; a build fits those for sentences again, on the index
-itself, where it can (build/calibration.py). Where a column is missing, the model that was fitted without it
-is used.
+sum to a probability: logistic regression, as Platt (1999) does with one score. There are some for sentences
+of two languages, some for those of one, which mean the same, and one for words; of several, the first whose
+columns are all there is used. All come with the encoder, fitted on text whose right answers are known; a
+build fits those for sentences again, on the index itself, where it can (build/calibration.py). What is nearly
+the question itself has its likeness to that for a probability (answers/memory.py).
 
-A text may be of a kind that the index does not hold at all, such as a headline among captions. A third model
+A text may be of a kind that the index does not hold at all, such as a headline among captions. One more model
 gives the probability that it is not, with which the confidence is multiplied. Finally, an answer with other
 numbers than its question is never likely. What is left decides, in `match_of`, what the answer is called.
 """

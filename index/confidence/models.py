@@ -125,8 +125,8 @@ class Confidence(Frozen):
 
 
 def _first_known(models: Sequence[Model], columns: Columns) -> NDArray[np.float64]:
-    model = next(model for model in models if model.weights.keys() <= columns.keys())
-    return model.probability(columns)
+    known = (model for model in models if model.weights.keys() <= columns.keys())
+    return next(known, models[-1]).probability(columns)  # which says what column is missing
 
 
 def fit(
@@ -170,9 +170,4 @@ def _sigmoid(value: NDArray[np.float64]) -> NDArray[np.float64]:
 def calibration_error(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """Expected calibration error (Guo et al. 2017, eq. 5): mean |accuracy - confidence| over ten bins."""
     bins = np.minimum((chance * BINS).astype(int), BINS - 1)
-    total = 0.0
-    for number in range(BINS):
-        inside = bins == number
-        if inside.any():
-            total += abs(float(right[inside].mean()) - float(chance[inside].mean())) * float(inside.mean())
-    return total
+    return float(np.abs(np.bincount(bins, right - chance)).sum() / max(1, len(chance)))

@@ -5,7 +5,7 @@ from pydantic import Field
 from index.frozen import Frozen
 
 
-class DataSource(Frozen):
+class TrainingSource(Frozen):
     """A set or a text that an encoder learned from, and its terms.
 
     title: what it is. licence: its licence. open: whether that is an open licence under which weights that
@@ -17,9 +17,9 @@ class DataSource(Frozen):
     open: bool = False
     credits: tuple[str, ...] = ()
 
-    def joined(self, later: "DataSource") -> "DataSource":
+    def joined(self, later: "TrainingSource") -> "TrainingSource":
         """This and a later one of the same name: the terms and credits of both."""
-        return DataSource(
+        return TrainingSource(
             title="; ".join(dict.fromkeys((self.title, later.title))),
             licence="; ".join(dict.fromkeys((self.licence, later.licence))),
             open=self.open and later.open,
@@ -34,7 +34,7 @@ class Lineage(Frozen):
     epochs, seconds: of all runs but those.
     """
 
-    sources: dict[str, DataSource] = Field(default_factory=dict)
+    sources: dict[str, TrainingSource] = Field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     epochs: int = Field(default=0, ge=0)
     seconds: float = Field(default=0.0, ge=0)

@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save
 from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import bare, clean
-from index.text.pre_tokens import Integers, Tokens
+from index.text.pre_tokens import Tokens
 
 SHORTEST, LONGEST = 3, 5  # characters of a subword, including the marks of a word's beginning and end
 BEGIN, END = "<", ">"
@@ -64,9 +64,9 @@ class TaughtLanguage:
         for begin in range(0, len(texts), TEXTS_AT_ONCE):
             tokens = self.tokens(texts[begin : begin + TEXTS_AT_ONCE])
             learned = np.flatnonzero(tokens.lengths)
-            if len(learned):
-                sums = self._sums(tokens, learned)
-                taught[begin + learned] = unit(self.base * vectors[begin + learned] + sums)
+            roots = np.sqrt(tokens.lengths[learned, None], dtype=np.float32)
+            sums = tokens.sums(self.rows)[learned] / roots
+            taught[begin + learned] = unit(self.base * vectors[begin + learned] + sums)
         return taught
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
@@ -74,13 +74,6 @@ class TaughtLanguage:
         numbers = self._numbers
         rows = ([part for word in spelled(text) for part in subwords(word)] for text in texts)
         return Tokens.of([[numbers[part] for part in row if part in numbers] for row in rows])
-
-    def _sums(self, tokens: Tokens, learned: Integers) -> Vectors:
-        """What the subwords of the texts `learned`, those that have any, add to the encoder's vectors."""
-        starts = (np.cumsum(tokens.lengths) - tokens.lengths)[learned]
-        sums: Vectors = np.add.reduceat(self.rows[tokens.ids].astype(np.float32), starts, axis=0)
-        sums /= np.sqrt(tokens.lengths[learned].astype(np.float32))[:, None]
-        return sums
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

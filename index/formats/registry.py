@@ -7,9 +7,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from index.errors import CorpusError, UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.document import Document
-from index.formats.sentence import BadUnit, Sentence, UnitError, too_long
+from index.formats.sentence import BadUnit, BadUnits, Sentence, UnitError, too_long
 from index.formats.streams import LONGEST_FILE, READ_BYTES, open_stream, plain_suffixes
 from index.languages import is_named
 
@@ -26,9 +25,9 @@ class Format:
 
     A module's `reader(path, language)`, for tables also (columns), yields sentences; one of a format that
     `fills` has an `open_document(content, label, target)`. A `keyed` format is an object of the module with
-    both, as in keyed.py: files of one name translate each other. `lines`: it has one sentence a line.
-    `grouped`: records of a file, named by it, are groups. `bilingual`: a language that is given is that of
-    the translations.
+    both, as in keyed.py: files of one name translate each other. `lines`: it has one sentence a line;
+    `plain`: and nothing else; `by_line`: line i translates line i of files named alike. `grouped`: records of
+    a file, named by it, are groups. `bilingual`: a language that is given is that of the translations.
     """
 
     name: str
@@ -38,6 +37,8 @@ class Format:
     root: str | None = None  # element of .xml
     table: bool = False
     lines: bool = False
+    plain: bool = False
+    by_line: bool = False
     grouped: bool = True
     keyed: str | None = None
     bilingual: bool = False
@@ -62,11 +63,11 @@ XLIFF_EXTENSIONS = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff")
 FORMATS = {
     form.name: form
     for form in (
-        Format("txt", (".txt",), lines=True, grouped=False, fills=True),
-        Format("moses", module="txt", reader="read_moses", lines=True, grouped=False),
+        Format("txt", (".txt",), lines=True, plain=True, grouped=False, fills=True),
+        Format("moses", (), "txt", "read_moses", lines=True, plain=True, by_line=True, grouped=False),
         Format("tsv", (".tsv",), reader="read_tsv", table=True, lines=True),
         Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
-        Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
+        Format("jsonl", (".jsonl", ".ndjson"), "rows", "read_jsonl", table=True, lines=True),
         _markup("tmx", (".tmx",), "tmx", root="tmx"),
         _markup("xliff", XLIFF_EXTENSIONS, "xliff", root="xliff"),
         Format("po", (".po", ".pot"), bilingual=True, fills=True),

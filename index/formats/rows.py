@@ -1,4 +1,4 @@
-"""Rows with named columns (TSV, CSV, JSON Lines) as sentences; two layouts.
+"""Rows with named columns (TSV, CSV, JSON Lines: an object a line) as sentences; two layouts.
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one
 row: a column per language, named by its code, in English or by its own name, or Hugging Face's `translation`
@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from index.errors import UsageError
-from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, named_object
+from index.formats.sentence import (
+    BadUnit,
+    Sentence,
+    UnitError,
+    check_repeated,
+    local_group,
+    named_object,
+    parse_json,
+    whole,
+)
+from index.formats.streams import read_good_lines
 from index.languages import is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
@@ -73,3 +83,27 @@ def row_sentences(
 def language_of(name: str, language: str | None = None) -> str | None:
     """The language that a column is named by."""
     return name if name == language or is_named(name) else _codes().get(name.casefold())
+
+
+def read_jsonl(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED, encoding: str | None = None
+) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of every line of a file of JSON Lines, whose keys are columns."""
+    for number, line in read_good_lines(path, encoding):
+        if isinstance(line, BadUnit):
+            yield line
+        elif line.strip():
+            yield from whole(_jsonl_sentences(path, number, line, language, columns))
+
+
+def _jsonl_sentences(
+    path: Path, number: int, line: str, language: str | None, columns: Mapping[str, str]
+) -> Iterator[Sentence]:
+    try:
+        row = parse_json(line)
+    except ValueError as error:
+        raise UnitError(path, number, f"not JSON ({error}): give one object per line") from error
+    if not isinstance(row, dict):
+        raise UnitError(path, number, f"{type(row).__name__}, not an object: give one object per line")
+    values = {columns.get(name, name): value for name, value in row.items()}
+    yield from row_sentences(path, number, number, values, language)

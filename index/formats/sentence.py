@@ -1,5 +1,6 @@
-"""Sentence: the record that every reader yields."""
+"""Sentence: the record that every reader yields; BadUnits: what was malformed and skipped."""
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
@@ -14,6 +15,7 @@ LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sente
 FEW_SENTENCES = 16  # up to so many in a record, its metadata counts once
 # Characters that each answer repeats.
 LONGEST_ID, LONGEST_METADATA = 500, 10_000
+MOST_BAD = 100_000  # malformed units that are kept in memory
 DEEPEST_JSON = 64  # levels of arrays and objects: a later reader may have a smaller stack
 
 NO_METADATA: Mapping[str, Any] = {}
@@ -67,6 +69,37 @@ class UnitError(CorpusError):
         self.unit = BadUnit(line, reason)
 
 
+class BadUnits:
+    """The bad units of some files, each once, in the order in which they were read."""
+
+    def __init__(self) -> None:
+        self._units: dict[tuple[Path, BadUnit], None] = {}
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield each as a line: `sentences.tsv, line 7: 3 cells, but line 1 names 2: mend the line`."""
+        return (f"{path.name}, line {unit.line}: {unit.reason}" for path, unit in self._units)
+
+    def add(self, path: Path, unit: BadUnit) -> None:
+        """Add a unit. Raises CorpusError for more than MOST_BAD."""
+        self._units[path, unit] = None
+        if len(self._units) > MOST_BAD:
+            raise CorpusError(f"{path}: more than {MOST_BAD} bad lines or units: check its --format")
+
+    def first_of(self, path: Path) -> BadUnit | None:
+        """The first bad unit of a file; None if it has none."""
+        return next((unit for other, unit in self._units if other == path), None)
+
+    def write(self, path: Path) -> None:
+        """Write all units as a TSV with a header. Raises OSError."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, delimiter="\t", lineterminator="\n")
+            table.writerow(["file", "line", "reason"])
+            table.writerows([source.name, unit.line, unit.reason] for source, unit in self._units)
+
+
 def whole(read: Iterable[Sentence]) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of a unit or, if reading them finds it malformed, a BadUnit in their place."""
     try:
@@ -114,7 +147,7 @@ def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (an
         )
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    if text.count("[") + text.count("{") > DEEPEST_JSON and _depth(document) > DEEPEST_JSON:
+    if text.count("[") + text.count("{") > DEEPEST_JSON and _is_deeper(document, DEEPEST_JSON):
         raise ValueError("it is nested too deeply")
     if not repeated and "\\u" in text and not is_text(json.dumps(document, ensure_ascii=False)):
         raise ValueError("half a character: \\ud800 to \\udfff must come in pairs")
@@ -150,16 +183,9 @@ def _finite(number: str) -> float:
     return value
 
 
-def _depth(document: object) -> int:
-    """The levels of arrays and objects, counted up to one more than DEEPEST_JSON."""
-    level, depth = [document], 0
-    while depth <= DEEPEST_JSON and (
-        containers := [value for value in level if isinstance(value, list | dict)]
-    ):
-        level = [
-            item
-            for container in containers
-            for item in (container.values() if isinstance(container, dict) else container)
-        ]
-        depth += 1
-    return depth
+def _is_deeper(document: object, levels: int) -> bool:
+    """Whether a document has more than so many levels of arrays and objects."""
+    if not isinstance(document, list | dict):
+        return False
+    items = document.values() if isinstance(document, dict) else document
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in items)

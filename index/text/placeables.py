@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, get_args
 
 Kind = Literal["tags", "placeholders", "numbers"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -24,32 +24,19 @@ _PLACEABLE = re.compile(
 _SIGNS = re.compile(r"[<{%$#\d]")  # every placeable contains one of these
 
 # Private-use characters that replace placeables when texts are compared.
-_STANDS_FOR: dict[Kind, str] = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
+_STANDS_FOR = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
 
 
-class Placeable(NamedTuple):
-    """A tag, placeholder or number, and its position in the text."""
-
-    kind: Kind
-    text: str
-    start: int
-    end: int
-
-
-def placeables(text: str, *kinds: Kind) -> list[Placeable]:
-    """The placeables of a text, or those of some kinds, in order."""
+def placeables(text: str, *kinds: Kind) -> list[re.Match[str]]:
+    """The placeables of a text, or those of some kinds, in order; the `lastgroup` of each is its kind."""
     if _SIGNS.search(text) is None:  # nearly always
         return []
-    return [
-        Placeable(cast("Kind", match.lastgroup), match.group(), *match.span())
-        for match in _PLACEABLE.finditer(text)
-        if not kinds or match.lastgroup in kinds
-    ]
+    return [found for found in _PLACEABLE.finditer(text) if not kinds or found.lastgroup in kinds]
 
 
 def marks(text: str, *kinds: Kind) -> list[str]:
     """What `placeables` finds, as it is written."""
-    return [placeable.text for placeable in placeables(text, *kinds)]
+    return [found[0] for found in placeables(text, *kinds)]
 
 
 def codes(text: str) -> Counter[str]:
@@ -62,14 +49,15 @@ def without_tags(text: str) -> str:
     kept = placeables(text, "tags", "placeholders")
     if not kept:
         return text
-    bare = " ".join(_replaced(text, kept, lambda part: "" if part.kind == "tags" else " ").split())
+    bare = " ".join(_replaced(text, kept, lambda part: "" if part.lastgroup == "tags" else " ").split())
     return bare if any(character.isalnum() for character in bare) else text
 
 
 def skeleton(text: str) -> str:
     """The text without tags, with one character for each placeholder and for each number."""
-    parts = placeables(text)
-    return " ".join(_replaced(text, parts, lambda part: _STANDS_FOR[part.kind]).split()) if parts else text
+    if not (parts := placeables(text)):
+        return text
+    return " ".join(_replaced(text, parts, lambda part: _STANDS_FOR[part.lastgroup or ""]).split())
 
 
 def put_back(question: str, original: str, answer: str) -> str:
@@ -82,26 +70,27 @@ def put_back(question: str, original: str, answer: str) -> str:
     alike = list(map(_form, placeables(question))) == list(map(_form, placeables(original)))
     kinds: tuple[Kind, ...] = () if alike else ("placeholders", "numbers")
     asked, known, given = (placeables(text, *kinds) for text in (question, original, answer))
-    swaps = {(old.text, new.text) for old, new in zip(known, asked, strict=False)}
+    swaps = {(old[0], new[0]) for old, new in zip(known, asked, strict=False)}
     changed = {old: new for old, new in swaps if old != new}
-    counts, given_counts = (Counter(part.text for part in parts) for parts in (known, given))
+    counts, given_counts = (Counter(part[0] for part in parts) for parts in (known, given))
     if (
         list(map(_form, asked)) != list(map(_form, known))
         or len(dict(swaps)) < len(swaps)  # one number of the original corresponds to two of the question
         or any(given_counts[old] != counts[old] for old in changed)
     ):
         return answer
-    return _replaced(answer, given, lambda part: changed.get(part.text, part.text))
+    return _replaced(answer, given, lambda part: changed.get(part[0], part[0]))
 
 
-def _form(part: Placeable) -> tuple[Kind, list[str]]:
+def _form(part: re.Match[str]) -> tuple[str, list[str]]:
     signs = {"tags": r"^</?[\w.:-]+|^<!|/>$", "placeholders": "^$", "numbers": r"\D"}
-    return part.kind, re.findall(signs[part.kind], part.text)
+    kind = part.lastgroup or ""
+    return kind, re.findall(signs[kind], part[0])
 
 
-def _replaced(text: str, replaced: list[Placeable], by: Callable[[Placeable], str]) -> str:
+def _replaced(text: str, replaced: list[re.Match[str]], by: Callable[[re.Match[str]], str]) -> str:
     parts, end = [], 0
     for placeable in replaced:
-        parts += [text[end : placeable.start], by(placeable)]
-        end = placeable.end
+        parts += [text[end : placeable.start()], by(placeable)]
+        end = placeable.end()
     return "".join([*parts, text[end:]])

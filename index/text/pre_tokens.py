@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+TOKENS_AT_ONCE = 1 << 16  # whose rows are gathered at a time
+
 Integers = NDArray[np.int64]
 StringArray = Any  # pyarrow.StringArray: pyarrow is untyped
 
@@ -46,6 +48,21 @@ class Tokens:
         """Concatenate texts: text i of the result consists of the texts that text i of `rows` lists."""
         lengths = np.bincount(rows.texts, self.lengths[rows.ids], len(rows)).astype(np.int64)
         return Tokens(self.take(rows.ids).ids, lengths)
+
+    def sums(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
+        """(n, d) the sums of the `rows` (vocabulary, d) of each text's tokens, in float32."""
+        sums = np.zeros((len(self), rows.shape[1]), np.float32)
+        filled = np.flatnonzero(self.lengths)
+        ends = np.cumsum(self.lengths[filled])
+        begin = 0
+        while begin < len(filled):
+            first = int(ends[begin] - self.lengths[filled[begin]])
+            end = max(begin + 1, int(np.searchsorted(ends, first + TOKENS_AT_ONCE)))
+            block = rows[self.ids[first : int(ends[end - 1])]].astype(np.float32, copy=False)
+            starts = ends[begin:end] - self.lengths[filled[begin:end]] - first
+            sums[filled[begin:end]] = np.add.reduceat(block, starts, axis=0)
+            begin = end
+        return sums
 
     def without(self, left_out: Integers) -> "Tokens":
         """The same texts without some ids."""

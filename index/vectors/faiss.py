@@ -5,8 +5,7 @@ stores the vectors themselves, which re-rank the candidates found by codes.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import gcd, log2
 from pathlib import Path
 from typing import Any
@@ -140,16 +139,19 @@ def write_faiss(path: Path, vectors: Vectors, factory: str) -> None:
     The file depends on the vectors alone: training draws by a fixed seed, in one thread. Raises UsageError
     for a factory that FAISS does not know or cannot train on so few, OSError.
     """
-    with _one_thread():
-        try:
-            index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
-            _train(index, vectors)
-            index.add(np.ascontiguousarray(vectors, np.float32))
-        except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1].rpartition(": ")[2]
-            raise UsageError(
-                f"FAISS cannot make {factory!r} of {len(vectors)} vectors ({reason}): give another --factory"
-            ) from error
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)  # the order of sums, and so the result, depends on their number
+    try:
+        index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
+        _train(index, vectors)
+        index.add(np.ascontiguousarray(vectors, np.float32))
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1].rpartition(": ")[2]
+        raise UsageError(
+            f"FAISS cannot make {factory!r} of {len(vectors)} vectors ({reason}): give another --factory"
+        ) from error
+    finally:
+        faiss.omp_set_num_threads(threads)
     try:
         faiss.write_index(index, str(path))
     except RuntimeError as error:
@@ -176,14 +178,3 @@ def _train(index: Any, vectors: Vectors) -> None:  # noqa: ANN401 (faiss is unty
             lists.cp.niter = KMEANS_ROUNDS
             wanted = max(wanted, ROWS_A_LIST * lists.nlist)
     index.train(np.ascontiguousarray(vectors[drawn_rows(len(vectors), wanted)], np.float32))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one thread: the order of sums, and so the result, depends on the number of threads."""
-    threads = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(threads)

@@ -50,9 +50,9 @@ def numbered_words(
         yield divided.expand(numbers)
 
 
-def by_frequency(counts: Mapping[str, int]) -> list[str]:
-    """Words, most frequent first, ties in alphabetical order."""
-    return sorted(counts, key=lambda word: (-counts[word], word))
+def by_frequency(counts: Mapping[str, int], most: int | None = None) -> dict[str, int]:
+    """Words with their counts, most frequent first, ties in alphabetical order; no more than `most`."""
+    return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))[:most])
 
 
 def training_tokens(encoder: TextEncoder) -> dict[str, NDArray[np.float32]]:

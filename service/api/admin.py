@@ -149,7 +149,7 @@ def _check_options(options: UploadOptions, engine: ServiceEngine) -> None:
     if language is not None and engine.languages.find(language) != language:
         unknown = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [unknown])
-    if language is None and form is not None and form.name == "txt":
+    if language is None and form is not None and form.plain and not form.by_line:
         raise invalid("language", "language is missing: text does not say which language it is in")
     if options.columns is not None:
         try:

@@ -14,10 +14,10 @@ from starlette.responses import Response
 from index.answers.answer import Concordance, Phrases
 from index.answers.concordance import concordance, phrase_columns, phrases
 from index.errors import CorpusError, Fault, RequestError, UsageError, listed
-from index.formats.bad_units import BadUnits
 from index.formats.document import decoded
 from index.formats.markup.office import check_tags
 from index.formats.registry import Source, read, suffix_of
+from index.formats.sentence import BadUnits
 from index.text.normalisation import clean
 from service import limits
 from service.api.dependencies import EngineNow

@@ -23,8 +23,8 @@ from index.build.changes import change_index, rebuild_index
 from index.build.maintenance import collect, roll_back
 from index.build.previous_version import DELETED_BY_ID
 from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError, UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
+from index.formats.sentence import BadUnits
 from index.formats.streams import READ_BYTES, open_stream
 from index.progress import Progress, ProgressStep, heard_by
 from index.storage.index_manifest import IndexManifest

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from index.errors import UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.keyed import family_of
 from index.formats.registry import Format, Source, format_of
 from index.formats.rows import columns_of
+from index.formats.sentence import BadUnits
 from index.formats.streams import plain_suffixes
 from index.formats.txt import stem
 from index.storage.files import fsync, fsync_tree
@@ -140,7 +140,7 @@ def stored_name(options: UploadOptions, checksum: str) -> str:
     Files that translate each other by name (app_de.json and app_en.json) have one checksum, of that name.
     """
     path, form = Path(options.name or f"upload.{options.format}"), format_of_upload(options)
-    if form is not None and form.name == "moses":
+    if form is not None and form.by_line:
         checksum = hashlib.sha256(stem(path).encode()).hexdigest()
     elif form is not None and form.keyed and options.language:
         checksum = hashlib.sha256(family_of(path, options.language).encode()).hexdigest()

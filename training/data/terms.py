@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from index.encoder.lineage import DataSource
+from index.encoder.lineage import TrainingSource
 from index.errors import DataError
 from index.frozen import first_error
 from training.data.settings import DataSettings
 
 
-class Terms(DataSource):
+class Terms(TrainingSource):
     """The terms of a set or of a text, as they are stated.
 
     credits_file: a TSV file of the set whose last column has further names, separated by commas.
@@ -26,7 +26,7 @@ class Terms(DataSource):
     credits_file: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$|^$")
 
 
-def data_terms(data: Path, settings: DataSettings) -> dict[str, DataSource]:
+def data_terms(data: Path, settings: DataSettings) -> dict[str, TrainingSource]:
     """The terms of all that a recipe trains on, by name; those that nobody states are not open.
 
     DataError for a malformed file.
@@ -37,7 +37,7 @@ def data_terms(data: Path, settings: DataSettings) -> dict[str, DataSource]:
     return {name: _terms(name, file) for name, file in files.items()}
 
 
-def require_open(sources: Mapping[str, DataSource], settings: DataSettings) -> None:
+def require_open(sources: Mapping[str, TrainingSource], settings: DataSettings) -> None:
     """DataError if the recipe asks for open licences and one of the sources has none."""
     closed = [name for name, source in sources.items() if not source.open]
     if settings.open_licences and closed:
@@ -47,7 +47,7 @@ def require_open(sources: Mapping[str, DataSource], settings: DataSettings) -> N
         )
 
 
-def _terms(name: str, file: Path) -> DataSource:
+def _terms(name: str, file: Path) -> TrainingSource:
     try:
         if file.is_file():
             stated = tomllib.loads(file.read_text("utf-8"))
@@ -64,4 +64,4 @@ def _terms(name: str, file: Path) -> DataSource:
         rows = [line.split("\t") for line in credited.read_text("utf-8").splitlines() if line]
         names = {name.strip() for row in rows for name in row[-1].split(",")} - {""}
     shared = terms.model_dump(exclude={"credits_file"})
-    return DataSource.model_validate(shared | {"credits": (*terms.credits, *sorted(names))})
+    return TrainingSource.model_validate(shared | {"credits": (*terms.credits, *sorted(names))})

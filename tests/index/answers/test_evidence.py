@@ -1,6 +1,7 @@
 """Evidence: translations have words for each other, whatever they are asked together with."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from index.answers.answer import Differs
 from index.answers.candidates import Candidates
 from index.answers.evidence import Questions, WordPairs, add_evidence, as_written
 from index.answers.sentence_index import SentenceIndex
-from index.answers.translator import Translator, untimed
+from index.answers.translator import Translator
 from index.answers.word_index import WordIndex
 
 TEXTS = ["A black dog runs on the snow.", "A white cat sleeps in the water.", "The small horse jumps."]
@@ -36,7 +37,7 @@ def row_of(translator: Translator, text: str) -> int:
 
 
 def asked(translator: Translator, texts: Sequence[str], source: str = "en") -> Questions:
-    return translator._asked({(source, text): None for text in texts}, untimed)[source].of(list(texts))
+    return translator._asked({(source, text): None for text in texts}, nullcontext)[source].of(list(texts))
 
 
 def evidence(

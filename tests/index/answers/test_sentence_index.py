@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
-from index.build.job import save_array
 from index.errors import DamagedError
 from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
@@ -35,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     np.save(tmp_path / "de.hubness.npy", MEANS)
     np.save(tmp_path / "de.best.npy", 2 * MEANS)
     for name, values in Features.of([texts], ["satz"], "de").arrays("de").items():
-        save_array(tmp_path / name, values)
+        np.save(tmp_path / name, values, allow_pickle=False)
     return tmp_path
 
 

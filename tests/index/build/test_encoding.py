@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from index.build import encoding
-from index.build.encoding import Encoded, EncodingPool, Shards
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob, Encoded, EncodingPool, Shards
 from index.build.lexicon import detector_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -52,7 +51,7 @@ def encode(
         for part in parts:
             shards.finish(shards.begin(part, check_language=True), list(range(len(part))))
         shards.close()
-    return np.fromfile(job.part("en.vectors"), np.float32).reshape(-1, job.encoder.dimension), counted
+    return np.fromfile(job.parts / "en.vectors", np.float32).reshape(-1, job.encoder.dimension), counted
 
 
 def test_vectors_are_those_of_the_encoder_and_are_made_once(job: BuildJob, detector: Detector) -> None:
@@ -69,7 +68,7 @@ def test_processes_make_the_same_bytes(
 ) -> None:
     found, _ = encode(job, detector, PARTS)
     monkeypatch.setattr(encoding, "TEXTS_WITHOUT_PROCESSES", 10)
-    job.part("en.journal").unlink()
+    (job.parts / "en.journal").unlink()
     again, counted = encode(job, detector, PARTS, threads=2)
     assert counted == len(TEXTS)
     assert again.tobytes() == found.tobytes()
@@ -91,7 +90,7 @@ def test_what_is_damaged_is_encoded_again_and_what_is_not_is_not(
     job: BuildJob, detector: Detector, damage: object, left: int
 ) -> None:
     found, _ = encode(job, detector, PARTS)
-    damage(job.part("en.vectors"), job.part("en.journal"))  # type: ignore[operator]
+    damage(job.parts / "en.vectors", job.parts / "en.journal")  # type: ignore[operator]
     again, counted = encode(job, detector, PARTS)
     assert counted == left
     np.testing.assert_array_equal(again, found)

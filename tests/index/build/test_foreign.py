@@ -2,6 +2,7 @@
 
 from index.build.lexicon import detector_of
 from index.encoder.text_encoder import TextEncoder
+from index.text.identification import Detector
 from index.text.pre_tokens import Tokens
 
 ENGLISH = [
@@ -16,6 +17,7 @@ FOREIGN = ["Zwei Hunde spielen im Schnee mit einem Ball.", "Veuillez agréer mes
 
 
 def test_what_is_not_in_captions_is_no_other_language(open_encoder: TextEncoder) -> None:
-    detector = detector_of(open_encoder, {}).of_index(["en"])
+    trained = detector_of(open_encoder, {})
+    detector = Detector(trained.languages, trained.table, ["en"])
     tokens = Tokens.of(open_encoder.tokens([*ENGLISH, *FOREIGN]))
     assert detector.foreign(tokens, "en").tolist() == [False] * len(ENGLISH) + [True] * len(FOREIGN)

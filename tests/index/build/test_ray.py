@@ -13,8 +13,7 @@ import pytest
 
 from index.build import ray, reading
 from index.build.build_index import build_index
-from index.build.encoding import Shards
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob, Shards
 from index.build.lexicon import detector_of
 from index.build.ray import RayPool, Setup
 from index.encoder.bundle import Bundle

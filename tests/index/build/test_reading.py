@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from index.build.job import BuildJob
+from index.build.encoding import BuildJob
 from index.build.reading import texts_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder

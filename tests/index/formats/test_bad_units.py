@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from index.errors import CorpusError, UsageError
-from index.formats.bad_units import BadUnits
 from index.formats.registry import Source, read
 from index.formats.rows import columns_of
+from index.formats.sentence import BadUnits
 
 TMX = """\
 <tmx version="1.4"><header/><body>

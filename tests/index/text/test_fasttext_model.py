@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from index.text.fasttext_model import fasttext_chances, fasttext_name
-from index.text.identification import Detector, clear_language, has_letters, likely_languages
+from index.text.identification import (
+    Detector,
+    clear_language,
+    fasttext_chances,
+    fasttext_name,
+    has_letters,
+    likely_languages,
+)
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,13 @@ def test_a_language_of_the_index_is_likelier_than_another() -> None:
     assert clear_language(held.chances([0])) == "de"
     assert clear_language(held.chances([0, 3, 3])) == "no"
     assert sum(held.chances([0]).values()) == pytest.approx(1)
-    both = Detector(("da", "de", "no"), table).of_index(("da", "de"))
+    both = Detector(("da", "de", "no"), table, ("da", "de"))
     assert clear_language(both.chances([0])) is None, "between languages of the index it is as before"
 
 
 def test_a_line_in_a_language_of_the_index_is_foreign_less_readily() -> None:
     counts = np.array([[40.0, 60], [60, 40]])
     tokens = Tokens.of([[1] * 26])
-    plain = Detector(("de", "en"), token_table(counts))
-    assert plain.foreign(tokens, "en").tolist() == [True]
-    assert plain.of_index(("en",)).foreign(tokens, "en").tolist() == [False]
+    languages, table = ("de", "en"), token_table(counts)
+    assert Detector(languages, table).foreign(tokens, "en").tolist() == [True]
+    assert Detector(languages, table, ("en",)).foreign(tokens, "en").tolist() == [False]

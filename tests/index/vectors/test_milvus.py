@@ -22,9 +22,8 @@ from index.formats.registry import Source
 from index.storage.index_manifest import SearchSettings
 from index.storage.options import Options
 from index.storage.versions import manifest_of, open_version, versions
-from index.vectors import milvus, milvus_connection
-from index.vectors.milvus import MilvusIndex
-from index.vectors.milvus_connection import Connection, connect, uri_of
+from index.vectors import milvus
+from index.vectors.milvus import Connection, MilvusIndex, connect, uri_of
 from index.vectors.tuning import recall
 from index.vectors.vector_index import VectorIndex
 from passepartout import run
@@ -234,7 +233,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     fails: Fails,
 ) -> None:
     query = vectors(stored, "de").reconstruct([0])
-    monkeypatch.setattr(milvus_connection, "QUERY_SECONDS", 2.0)
+    monkeypatch.setattr(milvus, "QUERY_SECONDS", 2.0)
     index = vectors(stored, "de")
     milvus_server.freeze()
     began = time.monotonic()
@@ -244,7 +243,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     with pytest.raises(StoreError, match="did not answer just now"):
         index.search(query, 3)
     milvus_server.thaw()
-    monkeypatch.setattr(milvus_connection, "FAILURE_PAUSE", 0)
+    monkeypatch.setattr(milvus, "FAILURE_PAUSE", 0)
     eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
     milvus_server.kill()
     with pytest.raises(StoreError) as caught:

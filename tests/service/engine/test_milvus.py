@@ -37,7 +37,7 @@ def ask(client: TestClient, text: str | list[str], **more: object) -> Any:  # no
 def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
     stored: Path, milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("index.vectors.milvus_connection.QUERY_SECONDS", 2.0)
+    monkeypatch.setattr("index.vectors.milvus.QUERY_SECONDS", 2.0)
     with TestClient(create_app(Settings(index=stored))) as client:
         eventually(lambda: ask(client, TEXTS[0]).status_code == 200)
         milvus_server.freeze()

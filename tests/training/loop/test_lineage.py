@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from index.encoder.bundle import Bundle, open_bundle, publish_bundle, staging_folder
-from index.encoder.lineage import DataSource, Lineage
+from index.encoder.lineage import Lineage, TrainingSource
 from index.errors import DataError
 from tests.training.tiny import BAG, recipe
 from training.export.bundle import export_run
@@ -17,7 +17,7 @@ from training.loop.run import Run, create_run, lineage_of
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe
 
-ADA = DataSource(title="Ada's pictures", licence="CC BY 4.0", open=True, credits=("Ada",))
+ADA = TrainingSource(title="Ada's pictures", licence="CC BY 4.0", open=True, credits=("Ada",))
 BEFORE = Lineage(sources={"before": ADA}, epochs=7, seconds=70.5)
 
 
@@ -107,11 +107,11 @@ def test_a_run_that_asks_for_open_licences_refuses_to_go_on_from_what_has_none(
 
 
 def test_sources_of_one_name_are_credited_together() -> None:
-    bob = DataSource(title=ADA.title, licence="CC0-1.0", credits=("Bob", "Ada"))
+    bob = TrainingSource(title=ADA.title, licence="CC0-1.0", credits=("Bob", "Ada"))
     joined = BEFORE.joined(
         Lineage(sources={"before": bob, "more": bob}, unknown=("x",), epochs=1, seconds=0.2)
     )
-    assert joined.sources["before"] == DataSource(
+    assert joined.sources["before"] == TrainingSource(
         title="Ada's pictures", licence="CC BY 4.0; CC0-1.0", credits=("Ada", "Bob")
     )
     assert (list(joined.sources), joined.epochs, joined.seconds) == (["before", "more"], 8, 70.7)
