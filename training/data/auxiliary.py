@@ -22,7 +22,7 @@ class Batch:
     ids, mask: (N, T) int64. pictures: V tensors, one for each view: pixels (N, 3, S, S) if the backbone is
     tuned, features (N, F) if it is frozen. auxiliary: name -> an input that only some objectives read. spans:
     (rows, tokens) of successive groups that are embedded one by one, each cut to its longest caption; () is
-    all at once. inactive: the objectives that this batch does not train (training.recipes.schedule).
+    all at once. inactive: the objectives that this batch does not train (`ScheduleSettings`).
     """
 
     ids: Tensor

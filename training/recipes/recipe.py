@@ -19,10 +19,8 @@ from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
 from training.objectives.base import OBJECTIVES, Objective
-from training.recipes.files import merged, read_recipe
-from training.recipes.rooms import open_rooms
-from training.recipes.schedule import ScheduleSettings
-from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings
+from training.recipes.files import merged, open_rooms, read_recipe
+from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, ScheduleSettings
 
 STAGES = "stages"
 

@@ -9,7 +9,7 @@ from index.errors import DataError
 from training.data.auxiliary import SUPPLIERS
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData
-from training.recipes.rooms import open_rooms
+from training.recipes.files import open_rooms
 
 open_rooms()  # the papers register their suppliers
 CPU = torch.device("cpu")
