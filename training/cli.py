@@ -1,10 +1,10 @@
-"""`passepartout train` and `bundle export`."""
+"""`passepartout train`, `learn-language`, `bundle export` and `bundle import`."""
 
 from pathlib import Path
 
 import click
 
-from index.errors import UsageError
+from index.errors import UsageError, listed
 
 PATH_TYPE = click.Path(path_type=Path)
 
@@ -69,3 +69,101 @@ def export(
 
     bundle = export_run(run, data, out, name=name, version=version, licence=licence, without=without)
     click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")
+
+
+def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) -> tuple[str, ...]:
+    return tuple(code.strip() for code in codes.split(",")) if codes else ()
+
+
+@click.command("import")
+@click.argument("source", type=PATH_TYPE)
+@click.option("--out", type=PATH_TYPE, required=True, help="The bundle: a new folder.")
+@click.option(
+    "--languages",
+    callback=_languages,
+    metavar="CODE,...",
+    help="The languages that it is for, such as en,de. [default: those of its model card]",
+)
+@click.option("--name", help="The bundle's name. [default: that of its folder]")
+@click.option("--licence", help="The licence of the weights. [default: that of its model card]")
+@click.option(
+    "--prefix", help='Text that it wants before every text, such as "query: ". [default: its default prompt]'
+)
+def import_(
+    source: Path,
+    out: Path,
+    languages: tuple[str, ...],
+    name: str | None,
+    licence: str | None,
+    prefix: str | None,
+) -> None:
+    """Turn SOURCE, a folder as sentence-transformers or transformers write it, into an encoder bundle.
+
+    Its weights must be safetensors.
+    """
+    from training.imported.encoder import import_encoder
+
+    bundle = import_encoder(source, out, name=name, languages=languages, licence=licence, prefix=prefix)
+    manifest = bundle.manifest
+    known = listed(manifest.languages)
+    click.echo(
+        f"{out}: {bundle.name}, {manifest.dimension} dimensions, {manifest.max_tokens} tokens, for {known}"
+    )
+
+
+@click.command("learn-language")
+@click.argument("bundle", type=PATH_TYPE)
+@click.argument("code")
+@click.option(
+    "--captions",
+    type=PATH_TYPE,
+    required=True,
+    help="TSV: a picture of the bundle, and a text in the new language.",
+)
+@click.option(
+    "--pictures", "folder", type=PATH_TYPE, help="Pictures of your own, for --captions too; needs torch."
+)
+@click.option(
+    "--backbone",
+    default="",
+    help="The folder of the image model that looks at them. [default: as the bundle names it]",
+)
+@click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
+def learn_language(
+    bundle: Path,
+    code: str,
+    captions: Path,
+    folder: Path | None,
+    backbone: str,
+    out: Path,
+) -> None:
+    """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
+
+    OUT is a bundle as any other; OUT.report.md says what it knows and what to caption next.
+    """
+    from index.encoder.bundle import open_bundle
+    from index.encoder.pictures import Pictures
+    from index.storage.files import read_text
+    from index.teaching.examples import names_of, read_captions
+    from index.teaching.learn_language import check_language
+    from index.teaching.learn_language import learn_language as learn
+    from index.teaching.report import report, summary
+
+    opened = open_bundle(bundle)
+    check_language(opened, code)
+    pictures, known = Pictures.open(opened), "the bundle's"
+    lines = read_text(captions).splitlines()
+    if folder is not None:
+        from training.teaching.own_pictures import with_own_pictures
+
+        named = names_of(lines, str(captions))
+        pictures = with_own_pictures(opened, pictures, folder, named, backbone)
+        known = f"{known} or in {folder}"
+    if pictures is None:
+        raise UsageError(f"{bundle} carries no pictures to caption: give --pictures, or a bundle with some")
+    examples = read_captions(lines, str(captions), pictures, known)
+    learned = learn(opened, code, examples, pictures, out)
+    described = out.with_name(f"{out.name}.report.md")
+    described.write_text(report(learned), "utf-8")
+    click.echo(f"{out}: {summary(learned)}")
+    click.echo(f"{described}: what it knows, and {len(learned.next_pictures)} pictures to caption next")

@@ -54,7 +54,8 @@ class Supplier(Protocol):
         """The input for rows `rows` of the batch, which are `captions`, by number; None if there is none."""
 
 
-# Name that objectives read -> its supplier. Random draws and embeddings follow the order of the names.
-SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
+# Name that objectives read -> its supplier, if the run has any. Random draws and embeddings follow the order
+# of the names.
+SUPPLIERS: dict[str, Callable[[TrainingData], Supplier | None]] = {
     "mined": lambda data: data.pseudopairs,
 }

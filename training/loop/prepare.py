@@ -73,7 +73,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     if start := text.continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
-    inputs = recipe.inputs
+    made = ((name, SUPPLIERS[name](learned)) for name in sorted(recipe.inputs))
     sampler = PictureSampler(
         train,
         recipe.optimiser.batch_size,
@@ -87,7 +87,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         sha256=data_sha256(train, texts),
         pictures=pictures,
         sampler=sampler,
-        suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
+        suppliers={name: supplier for name, supplier in made if supplier is not None},
         validation=ValidationSet(dev, tokenize(tokenizer, dev.texts), dev_pictures),
         model=model,
         device=device,

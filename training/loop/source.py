@@ -60,8 +60,7 @@ class CaptionSource:
         for number, captions in enumerate(batches):
             chunks = self._chunks(captions, epoch, number)
             for following in batches[number + 1 : number + 2]:
-                for part in cut(len(following), self.recipe.optimiser.chunk_size):
-                    self.pictures.expect(self.data.picture_places[following[part]])
+                self.pictures.expect(self.data.picture_places[following])
             yield chunks
 
     @cached_property

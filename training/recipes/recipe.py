@@ -54,8 +54,7 @@ class Recipe(SettingsTable):
         if not isinstance(tables, Mapping):
             return tables  # pydantic says what it should be
         open_rooms()
-        unknown = sorted(set(tables) - set(OBJECTIVES))
-        if unknown:
+        if unknown := sorted(set(tables) - set(OBJECTIVES)):
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(sorted(OBJECTIVES))}")
         return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
 

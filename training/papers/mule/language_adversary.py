@@ -1,7 +1,7 @@
 """L_LC: an adversarial language classifier (MULE, Kim et al. 2020, eq. 2 and 4)."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -55,15 +55,7 @@ class LanguageClassifier(nn.Module):
 
 def reversed_gradient(rows: Tensor) -> Tensor:
     """Return the rows unchanged, with their gradient reversed."""
-    same: Tensor = _Reversal.apply(rows)  # type: ignore[no-untyped-call]
+    same = rows.view_as(rows)
+    if same.requires_grad:
+        same.register_hook(torch.neg)  # type: ignore[no-untyped-call]
     return same
-
-
-class _Reversal(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 (torch's own signature)
-        return rows.view_as(rows)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
-        return -gradients[0]

@@ -29,6 +29,7 @@ def given(
     """What a supplier gives for captions of some pictures."""
     tokens = [np.array([10 + i], np.int32) for i in range(len(captions.captions))]
     supplier = SUPPLIERS[name](TrainingData(LANGUAGES, 0, Tokenizer(models.BPE()), captions, tokens))
+    assert supplier is not None
     supplier.begin(len(rows), 0, 0)
     return supplier.part(np.array(rows), slice(0, len(rows)), np.random.default_rng(seed), CPU)
 
