@@ -83,7 +83,6 @@ def create_app(
     app.state.index_manager = None
     app.state.jobs = _open_jobs(settings)
     app.state.metrics = Metrics()
-    app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
     app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
@@ -115,8 +114,8 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
-    longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
-    longer["/board"] = limits.MAX_FILE_BYTES
+    longer = dict.fromkeys(("/translate_file", "/board"), limits.MAX_FILE_BYTES)
+    longer["/admin/uploads"] = settings.max_upload_bytes
     app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
     app.add_middleware(Access, keys=settings.keys, admins=settings.admins, origins=settings.origins)
     app.add_middleware(ConcurrencyLimit, limit=settings.max_requests)
