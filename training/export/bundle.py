@@ -35,8 +35,7 @@ from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise, quantise_tables
 from training.export.pictograms import pictures_of
 from training.export.validation import validation_texts
-from training.export.vocabulary import write_word_lists
-from training.export.word_translations import word_translations
+from training.export.word_lists import word_translations, write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import note_lineage, training_captions, training_texts
 from training.loop.run import Run, lineage_of, open_run

@@ -209,16 +209,13 @@ class Round:
         draw = np.random.default_rng(seed)
         tokens = [self.source.tokens[language][row] for row in drawn]
         lengths = list(map(len, tokens))
-        if not self.words:
-            pairs = halves_to_join(lengths, share, draw)
-            bags = folds = None
-        else:
-            folds = draw.integers(FOLDS, size=len(drawn))
-            pairs = np.empty((0, 2), np.int64)
-            for fold in range(FOLDS):  # both halves are of one fold
-                own = np.flatnonzero(folds == fold)
-                pairs = np.concatenate([pairs, own[halves_to_join([lengths[i] for i in own], share, draw)]])
-            folds = np.concatenate([folds, folds[pairs[:, 0]]])
+        folds = draw.integers(FOLDS, size=len(drawn)) if self.words else np.zeros(len(drawn), np.int64)
+        pairs, bags = np.empty((0, 2), np.int64), None
+        for fold in range(FOLDS):  # both halves are of one fold
+            own = np.flatnonzero(folds == fold)
+            pairs = np.concatenate([pairs, own[halves_to_join([lengths[i] for i in own], share, draw)]])
+        folds = np.concatenate([folds, folds[pairs[:, 0]]])
+        if self.words:
             stems = self.words[language].stems
             numbers = [stems.rows[row] for row in drawn]
             bags = stems.bags([*numbers, *joined(numbers, pairs)])
