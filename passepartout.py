@@ -40,7 +40,7 @@ COMMANDS = {
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "bundle": ("passepartout:bundle", "Make, use and describe encoder bundles."),
     "reproduce": (
-        "training.papers.cli:reproduce",
+        "training.cli:reproduce",
         "Put a paper's claims to the test on your data, as one report.",
     ),
 }

@@ -78,8 +78,8 @@ class Rounds:
         if file.is_file():
             self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
-            mining = WAYS[self.settings.way](self.pairs, epoch, embed, self.settings, self._words)
-            self.pairs.pair(*mining.mined())
+            way = WAYS["mutual" if self.settings.probability is None else "probable"]
+            self.pairs.pair(*way(self.pairs, epoch, embed, self.settings, self._words).mined())
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
@@ -311,7 +311,7 @@ class Round:
         return rows + first_rows, found.data.astype(np.float32)
 
 
-# `MiningSettings.way` -> what finds the pairs of a round in this way.
+# A way to mine -> what finds the pairs of a round in it.
 WAYS: dict[str, type[Round]] = {"probable": Round}
 
 

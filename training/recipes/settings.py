@@ -51,11 +51,6 @@ class MiningSettings(SettingsTable):
             raise ValueError("languages needs probability and pivots")
         return self
 
-    @property
-    def way(self) -> str:
-        """How pairs are found (training.mining.rounds.WAYS)."""
-        return "mutual" if self.probability is None else "probable"
-
     def mined_with(self, pivot: str, codes: Iterable[str]) -> list[str]:
         """Those of some languages that are mined with a pivot; two pivots with each other once."""
         done = self.pivots[: self.pivots.index(pivot) + 1]
@@ -135,11 +130,6 @@ class OptimiserSettings(SettingsTable):
     clip_norm: float | None = Field(default=None, gt=0)
     chunk_size: int = Field(default=0, ge=0)
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-
-    @property
-    def engine(self) -> str:
-        """What computes the gradient of a batch (training.loop.engine.ENGINES)."""
-        return "chunks" if self.chunk_size else "whole"
 
 
 class RunSettings(SettingsTable):
