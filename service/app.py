@@ -32,8 +32,7 @@ from service.engine.cache import Cache, MemoryCache
 from service.engine.engine import ServiceEngine
 from service.engine.index_manager import IndexManager
 from service.http.access import Access
-from service.http.body_limit import BodyLimit
-from service.http.concurrency_limit import ConcurrencyLimit
+from service.http.bounds import BodyLimit, ConcurrencyLimit
 from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
 from service.http.page import page_router

@@ -73,7 +73,8 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     if start := text.continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
-    made = ((name, SUPPLIERS[name](learned)) for name in sorted(recipe.inputs))
+    inputs = sorted({name for objective in recipe.objectives.values() for name in objective.inputs})
+    made = ((name, SUPPLIERS[name](learned)) for name in inputs)
     sampler = PictureSampler(
         train,
         recipe.optimiser.batch_size,

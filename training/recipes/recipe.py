@@ -127,11 +127,6 @@ class Recipe(SettingsTable):
         return self.model_copy(update={"text": text})
 
     @property
-    def inputs(self) -> frozenset[str]:
-        """The auxiliary inputs that its objectives read."""
-        return frozenset[str]().union(*(objective.inputs for objective in self.objectives.values()))
-
-    @property
     def sha256(self) -> str:
         """A digest of the recipe's values, whatever the layout of its file."""
         described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
