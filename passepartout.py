@@ -34,20 +34,20 @@ COMMANDS = {
     "index": ("index.commands.index:index", "Build, change, inspect and verify an index."),
     "train": ("training.cli:train", "Train an encoder on captioned pictures."),
     "learn-language": (
-        "training.teaching.cli:learn_language",
+        "training.cli:learn_language",
         "Teach a bundle one more language from captions, in minutes.",
     ),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "bundle": ("passepartout:bundle", "Make, use and describe encoder bundles."),
     "reproduce": (
-        "training.papers.cli:reproduce",
+        "training.cli:reproduce",
         "Put a paper's claims to the test on your data, as one report.",
     ),
 }
 BUNDLE_COMMANDS = {
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "import": (
-        "training.imported.cli:import_",
+        "training.cli:import_",
         "Turn a sentence encoder from elsewhere into an encoder bundle.",
     ),
     "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),

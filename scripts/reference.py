@@ -25,8 +25,8 @@ from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.encoders.base import ENCODERS
 from training.objectives.base import OBJECTIVES
+from training.recipes.files import open_rooms
 from training.recipes.recipe import Recipe
-from training.recipes.rooms import open_rooms
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 GENERATED = "<!-- Written by `make reference` from the code: change that, not this. -->"

@@ -32,8 +32,7 @@ from service.engine.cache import Cache, MemoryCache
 from service.engine.engine import ServiceEngine
 from service.engine.index_manager import IndexManager
 from service.http.access import Access
-from service.http.body_limit import BodyLimit
-from service.http.concurrency_limit import ConcurrencyLimit
+from service.http.bounds import BodyLimit, ConcurrencyLimit
 from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
 from service.http.page import page_router
@@ -83,7 +82,6 @@ def create_app(
     app.state.index_manager = None
     app.state.jobs = _open_jobs(settings)
     app.state.metrics = Metrics()
-    app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
     app.state.file_places = asyncio.Semaphore(limits.MAX_FILES)
     _add_middleware(app, settings)
@@ -115,8 +113,8 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
-    longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
-    longer["/board"] = limits.MAX_FILE_BYTES
+    longer = dict.fromkeys(("/translate_file", "/board"), limits.MAX_FILE_BYTES)
+    longer["/admin/uploads"] = settings.max_upload_bytes
     app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
     app.add_middleware(Access, keys=settings.keys, admins=settings.admins, origins=settings.origins)
     app.add_middleware(ConcurrencyLimit, limit=settings.max_requests)

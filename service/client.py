@@ -80,12 +80,12 @@ class Client:
         self, text: Texts, target: Texts, **options: Unpack[TranslationOptions]
     ) -> SentenceResponse:
         """Translate one or more sentences into one or more languages."""
-        request = SentenceRequest(text=_list(text), target=_list(target), **options)
+        request = SentenceRequest.model_validate({"text": text, "target": target, **options})
         return self._ask(request, SentenceResponse)
 
     def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
         """Translate one or more words into one or more languages."""
-        request = WordRequest(word=_list(word), target=_list(target), **options)
+        request = WordRequest.model_validate({"word": word, "target": target, **options})
         return self._ask(request, WordResponse)
 
     def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
@@ -150,7 +150,3 @@ def _base(url: str) -> httpx2.URL:
     if base.scheme not in ("http", "https") or not base.host:
         raise UsageError(f"{url!r} is not an address: give one such as http://host:8000")
     return base
-
-
-def _list(given: Texts) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)

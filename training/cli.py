@@ -1,10 +1,10 @@
-"""`passepartout train` and `bundle export`."""
+"""`passepartout train`, `learn-language`, `reproduce`, `bundle export` and `bundle import`."""
 
 from pathlib import Path
 
 import click
 
-from index.errors import UsageError
+from index.errors import UsageError, listed
 
 PATH_TYPE = click.Path(path_type=Path)
 
@@ -69,3 +69,159 @@ def export(
 
     bundle = export_run(run, data, out, name=name, version=version, licence=licence, without=without)
     click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")
+
+
+def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) -> tuple[str, ...]:
+    return tuple(code.strip() for code in codes.split(",")) if codes else ()
+
+
+@click.command("import")
+@click.argument("source", type=PATH_TYPE)
+@click.option("--out", type=PATH_TYPE, required=True, help="The bundle: a new folder.")
+@click.option(
+    "--languages",
+    callback=_languages,
+    metavar="CODE,...",
+    help="The languages it is for, such as en,de. [default: those of its model card]",
+)
+@click.option("--name", help="The bundle's name. [default: that of its folder]")
+@click.option("--licence", help="The licence of the weights. [default: that of its model card]")
+@click.option(
+    "--prefix", help='Text to put before every text, such as "query: ". [default: its default prompt]'
+)
+def import_(
+    source: Path,
+    out: Path,
+    languages: tuple[str, ...],
+    name: str | None,
+    licence: str | None,
+    prefix: str | None,
+) -> None:
+    """Turn SOURCE, a folder that sentence-transformers or transformers saved, into an encoder bundle.
+
+    Its weights must be safetensors.
+    """
+    from training.imported.encoder import import_encoder
+
+    bundle = import_encoder(source, out, name=name, languages=languages, licence=licence, prefix=prefix)
+    manifest = bundle.manifest
+    known = listed(manifest.languages)
+    click.echo(
+        f"{out}: {bundle.name}, {manifest.dimension} dimensions, {manifest.max_tokens} tokens, for {known}"
+    )
+
+
+@click.command("learn-language")
+@click.argument("bundle", type=PATH_TYPE)
+@click.argument("code")
+@click.option(
+    "--captions",
+    type=PATH_TYPE,
+    required=True,
+    help="TSV: a picture of the bundle, and a text in the new language.",
+)
+@click.option(
+    "--pictures", "folder", type=PATH_TYPE, help="Your own pictures, for --captions to name; needs torch."
+)
+@click.option(
+    "--backbone",
+    default="",
+    help="The folder of the image model to encode them. [default: as the bundle names it]",
+)
+@click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
+def learn_language(
+    bundle: Path,
+    code: str,
+    captions: Path,
+    folder: Path | None,
+    backbone: str,
+    out: Path,
+) -> None:
+    """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
+
+    OUT is a bundle like any other; OUT.report.md says what it knows and what to caption next.
+    """
+    from index.encoder.bundle import open_bundle
+    from index.encoder.pictures import Pictures
+    from index.storage.files import read_text
+    from index.teaching.examples import names_of, read_captions
+    from index.teaching.learn_language import check_language
+    from index.teaching.learn_language import learn_language as learn
+    from index.teaching.report import report, summary
+
+    opened = open_bundle(bundle)
+    check_language(opened, code)
+    pictures, known = Pictures.open(opened), "the bundle's"
+    lines = read_text(captions).splitlines()
+    if folder is not None:
+        from training.teaching.own_pictures import with_own_pictures
+
+        named = names_of(lines, str(captions))
+        pictures = with_own_pictures(opened, pictures, folder, named, backbone)
+        known = f"{known} or in {folder}"
+    if pictures is None:
+        raise UsageError(f"{bundle} has no pictures to caption: give --pictures, or a bundle with some")
+    examples = read_captions(lines, str(captions), pictures, known)
+    learned = learn(opened, code, examples, pictures, out)
+    described = out.with_name(f"{out.name}.report.md")
+    described.write_text(report(learned), "utf-8")
+    click.echo(f"{out}: {summary(learned)}")
+    click.echo(f"{described}: what it knows, and {len(learned.next_pictures)} pictures to caption next")
+
+
+@click.command()
+@click.argument("paper")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="The data folder (docs/data.md).",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="The report's folder; an interrupted run there is continued.",
+)
+@click.option("--seeds", default="0,1,2", show_default=True)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only what matches CLAIM.SYSTEM.SEED, such as 'sentences.best.*'; repeatable.",
+)
+@click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set a key of every recipe; repeatable."
+)
+def reproduce(
+    paper: str,
+    data: Path,
+    out: Path,
+    seeds: str,
+    only: tuple[str, ...],
+    overrides: tuple[str, ...],
+) -> None:
+    """Put the claims of PAPER to the test: train and measure the systems that show them, over seeds.
+
+    PAPER is globetrotter, mule, smalr, pseudopairs, caption_tuning, or united, which joins them.
+    """
+    from evaluation.reports.report import running_command
+    from training.papers.study import Study, papers, read_claims
+
+    files = papers()
+    if paper not in files:
+        raise UsageError(f"no paper {paper}; there are {', '.join(files)}")
+
+    study = Study(read_claims(files[paper]), data, out, _numbers(seeds), overrides)
+    trials = study.trials(only)
+    study.run(trials, f"{paper}, reproduced", running_command(), click.echo)
+
+
+def _numbers(seeds: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(seed) for seed in seeds.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise UsageError(f"--seeds {seeds}: give whole numbers from 0, each once, separated by commas: 0,1,2")
+    return numbers

@@ -5,15 +5,17 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay as they a
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
+from pydantic.alias_generators import to_camel
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from index.answers.answer import Answers
 from index.answers.filling import Summary, fill, sentences_asked, source_language, with_language
@@ -47,11 +49,10 @@ FILE_BODY: dict[str, Any] = {
 @router.post(
     "/translate_file",
     summary="Translate a file, as LibreTranslate does",
-    response_model=TranslatedFile,
     responses=FAILURES,
     openapi_extra={"requestBody": FILE_BODY},
 )
-async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
+async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> TranslatedFile:
     """Fill in the translations that the corpus has: PO, XLIFF, TMX, JSON or text."""
     places: asyncio.Semaphore = request.app.state.file_places
     if places.locked():  # nothing is awaited between this and taking a place
@@ -62,7 +63,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     return response
 
 
-async def _translated(request: Request, engine: ServiceEngine, settings: Settings) -> Response:
+async def _translated(request: Request, engine: ServiceEngine, settings: Settings) -> TranslatedFile:
     if media_type(request.headers.get("content-type", "")) != MULTIPART_TYPE:
         check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
@@ -88,18 +89,9 @@ async def _translated(request: Request, engine: ServiceEngine, settings: Setting
         kept = await asyncio.to_thread(open_files(settings).put, filled, suffix_of(name))
     except OSError:
         raise ProblemError(ProblemType.DISK_FULL) from None
-    called = urlencode({"file": _own_name(name)})
-    return JSONResponse(
-        TranslatedFile(
-            translatedFileUrl=f"{request.base_url}download_file/{kept}?{called}",
-            translated=summary.translated,
-            fuzzy=summary.fuzzy,
-            empty=summary.empty,
-            kept=summary.kept,
-            fuzzyWritten=summary.fuzzy_written,
-            looksLike=summary.looks_like,
-        ).model_dump()
-    )
+    address = f"{request.base_url}download_file/{kept}?{urlencode({'file': _own_name(name)})}"
+    told = {to_camel(field): value for field, value in asdict(summary).items()}
+    return TranslatedFile(translatedFileUrl=address, **told)
 
 
 @router.get(

@@ -68,7 +68,7 @@ def check_body_key(request: Request, key: object) -> None:
 
     To be called before anything else in the body is processed.
     """
-    keys: Keys = request.app.state.keys
+    keys: Keys = request.app.state.settings.keys
     state = request.scope["state"]
     if not keys or state["key"] is not None:
         return

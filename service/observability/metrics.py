@@ -5,9 +5,7 @@ With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) hol
 
 import ipaddress
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Literal, get_args
 
@@ -76,14 +74,9 @@ class Metrics:
         """Count a request that has been answered."""
         self._request_child(route, status).observe(seconds)
 
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[None]:
+    def stage(self, stage: Stage) -> AbstractContextManager[object]:
         """Time the block as a stage."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.spent(stage, time.perf_counter() - started)
+        return self._stages[stage].time()
 
     def spent(self, stage: Stage, seconds: float) -> None:
         """Record the time of a stage."""

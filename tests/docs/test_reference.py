@@ -9,8 +9,8 @@ from passepartout import COMMANDS
 from scripts import reference
 from service.http.problems import ProblemType
 from training.objectives.base import OBJECTIVES
+from training.recipes.files import open_rooms
 from training.recipes.recipe import Recipe
-from training.recipes.rooms import open_rooms
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

@@ -16,7 +16,7 @@ from training.encoders.vision import Backbone, load_backbone
 from training.export.bundle import export_run
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
-from training.recipes.rooms import open_rooms
+from training.recipes.files import open_rooms
 from training.smoke.drawings import write_synthetic
 from training.smoke.tiny_models import write_tiny_backbone
 

@@ -22,7 +22,7 @@ class Batch:
     ids, mask: (N, T) int64. pictures: V tensors, one for each view: pixels (N, 3, S, S) if the backbone is
     tuned, features (N, F) if it is frozen. auxiliary: name -> an input that only some objectives read. spans:
     (rows, tokens) of successive groups that are embedded one by one, each cut to its longest caption; () is
-    all at once. inactive: the objectives that this batch does not train (training.recipes.schedule).
+    all at once. inactive: the objectives that this batch does not train (`ScheduleSettings`).
     """
 
     ids: Tensor
@@ -54,7 +54,8 @@ class Supplier(Protocol):
         """The input for rows `rows` of the batch, which are `captions`, by number; None if there is none."""
 
 
-# Name that objectives read -> its supplier. Random draws and embeddings follow the order of the names.
-SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
+# Name that objectives read -> its supplier, if the run has any. Random draws and embeddings follow the order
+# of the names.
+SUPPLIERS: dict[str, Callable[[TrainingData], Supplier | None]] = {
     "mined": lambda data: data.pseudopairs,
 }

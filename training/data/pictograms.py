@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
-from training.data.dealing import DEALS_OF_DRAWINGS, Owners, Texts, shared
+from training.data.picture_sets import DEALS_OF_DRAWINGS, Owners, Texts, shared
 from training.data.pictures import PictureArchive
 from training.data.settings import PICTOGRAM_SET, DataSettings
 

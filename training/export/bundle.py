@@ -9,6 +9,15 @@ import torch
 from pydantic import ValidationError
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
+from evaluation.suites.pictograms import held_out_names
+from evaluation.suites.sets import (
+    TRANSLATION_KIND,
+    CaptionLine,
+    line_up,
+    read_captions,
+    read_split,
+    shared_images,
+)
 from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
@@ -26,17 +35,16 @@ from index.encoder.bundle import (
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.errors import TrainingError, UsageError
+from index.errors import DataError, TrainingError, UsageError
 from index.frozen import first_error
 from index.storage.files import describe
+from training.data.settings import PICTOGRAM_SET, DataSettings
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise, quantise_tables
 from training.export.pictograms import pictures_of
-from training.export.validation import validation_texts
-from training.export.vocabulary import write_word_lists
-from training.export.word_translations import word_translations
+from training.export.word_lists import word_translations, write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import note_lineage, training_captions, training_texts
 from training.loop.run import Run, lineage_of, open_run
@@ -47,6 +55,8 @@ MAX_PARITY_DISTANCE = 1e-4  # largest cosine distance between torch and ONNX
 PARITY_SENTENCES = 1000
 MOST_LOSS = 1.0  # points of mean R@1 that fewer bits may cost
 FULL: Precision = "fp32"
+
+Lines = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
 
 
 def export_run(
@@ -190,3 +200,43 @@ def _data_name(recipe: Recipe) -> str:
     *first, last = recipe.data.sets
     sets = f"{', '.join(first)} and {last}" if first else last
     return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
+
+
+def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
+    """Read the dev captions of each set that has them in two languages, the first set first.
+
+    They are never used for training. Where two languages or more of a set have human translations, only those
+    are read: captions that two people wrote of one picture are often no translations of each other.
+    Of pictograms: the names. Raises DataError if no set has any.
+    """
+    sets = [lines for name in settings.sets if (lines := _lines(data, name, settings.languages))]
+    if not sets:
+        raise DataError(f"{data}: no dev picture of {', '.join(settings.sets)} has captions in two languages")
+    return sets
+
+
+def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
+    if name == PICTOGRAM_SET:
+        return held_out_names(data, languages, "dev")[1]
+    files = {code: data / name / "captions" / f"{code}.tsv" for code in languages}
+    captions = {code: read_captions(file) for code, file in files.items() if file.is_file()}
+    translated = {
+        code: [row for row in rows if row.source == TRANSLATION_KIND] for code, rows in captions.items()
+    }
+    some = {code: rows for code, rows in translated.items() if rows}
+    return most_lines(some if len(some) > 1 else captions, read_split(data / name / "splits.tsv", "dev"))
+
+
+def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Lines:
+    """Line up the languages that give most sentences, the better a language covers `images` the sooner.
+
+    Empty if no two languages share an image.
+    """
+    covered = {code: len(images & {row.image for row in rows}) for code, rows in captions.items()}
+    order = sorted(captions, key=lambda code: -covered[code])
+    choices = [{code: captions[code] for code in order[:count]} for count in range(2, len(order) + 1)]
+    sizes = [len(choice) * len(shared_images(choice, images)) for choice in choices]
+    if not any(sizes):
+        return {}
+    chosen = line_up(choices[sizes.index(max(sizes))], images)
+    return {code: chosen[code] for code in captions if code in chosen}

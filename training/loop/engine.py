@@ -56,7 +56,7 @@ class Engine:
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
 
-# `OptimiserSettings.engine` -> what computes gradients.
+# What a gradient is taken of, the whole batch or chunks -> what computes it.
 ENGINES: dict[str, type[Engine]] = {"whole": Engine}
 
 

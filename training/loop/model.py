@@ -5,8 +5,7 @@ from pathlib import Path
 
 from torch import nn
 
-from training.encoders.heads import HEADS
-from training.encoders.two_branch import TwoBranch
+from training.encoders.two_branch import HEADS, TwoBranch
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.run import Run

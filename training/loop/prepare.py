@@ -73,7 +73,8 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     if start := text.continued:
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
-    inputs = recipe.inputs
+    inputs = sorted({name for objective in recipe.objectives.values() for name in objective.inputs})
+    made = ((name, SUPPLIERS[name](learned)) for name in inputs)
     sampler = PictureSampler(
         train,
         recipe.optimiser.batch_size,
@@ -87,7 +88,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         sha256=data_sha256(train, texts),
         pictures=pictures,
         sampler=sampler,
-        suppliers={name: make(learned) for name, make in sorted(SUPPLIERS.items()) if name in inputs},
+        suppliers={name: supplier for name, supplier in made if supplier is not None},
         validation=ValidationSet(dev, tokenize(tokenizer, dev.texts), dev_pictures),
         model=model,
         device=device,

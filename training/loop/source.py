@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -42,11 +41,6 @@ class CaptionSource:
     def recipe(self) -> Recipe:
         return self.run.recipe
 
-    @property
-    def steps(self) -> int:
-        """Batches an epoch."""
-        return len(self.sampler.batches(0))
-
     def begin(self, epoch: int) -> dict[str, int]:
         """Mine pseudopairs where a round begins with the epoch; returns their number by languages."""
         return self._rounds.before(epoch, self._embed) if self._rounds else {}
@@ -60,8 +54,7 @@ class CaptionSource:
         for number, captions in enumerate(batches):
             chunks = self._chunks(captions, epoch, number)
             for following in batches[number + 1 : number + 2]:
-                for part in cut(len(following), self.recipe.optimiser.chunk_size):
-                    self.pictures.expect(self.data.picture_places[following[part]])
+                self.pictures.expect(self.data.picture_places[following])
             yield chunks
 
     @cached_property
@@ -76,14 +69,6 @@ class CaptionSource:
     def _embed(self, tokens: Sequence[Tokens]) -> Vectors:
         """Embed sentences as when the encoder is used, without dropout."""
         return embed_texts(self.model.eval(), tokens, self.device)
-
-    def summary(self) -> dict[str, Any]:
-        """What result.json says about the data."""
-        return {
-            "pictures": len(self.data.captions.pictures),
-            "captions": len(self.data.captions.captions),
-            "data_sha256": self.sha256,
-        }
 
     def _chunks(self, captions: Numbers, epoch: int, number: int) -> list[Chunk]:
         """The chunks of a batch. Random draws depend on seed, epoch, batch and first row."""

@@ -67,11 +67,12 @@ class Loop:
     def __init__(self, run: Run, source: CaptionSource) -> None:
         self.run, self.source, self.model = run, source, source.model
         self.settings = run.recipe.optimiser
-        self.engine = ENGINES[self.settings.engine](self.model, run.recipe)
+        engine = ENGINES["chunks" if self.settings.chunk_size else "whole"]
+        self.engine = engine(self.model, run.recipe)
         self.optimiser = _optimiser(self.model, self.settings)
         self.counters = Counters()
         self.clock = time.monotonic()
-        self.epoch_steps = source.steps
+        self.epoch_steps = len(source.sampler.batches(0))
         if run.last_file.is_file():
             self.counters = load_last(run.last_file, self.model, self.optimiser)
         run.cut_log(self.counters.log_size)
@@ -165,7 +166,7 @@ class Loop:
             save_best(self.run.best_file, self.model, self.counters)
 
     def _result(self) -> dict[str, object]:
-        counters = self.counters
+        counters, captions = self.counters, self.source.data.captions
         return {
             "sum_of_recalls": round(counters.best, 3),
             "best_epoch": counters.best_epoch,
@@ -173,7 +174,9 @@ class Loop:
             "steps": counters.step,
             "seconds": round(self._seconds(), 1),
             "text_weights": self.model.text_weights,
-            **self.source.summary(),
+            "pictures": len(captions.pictures),
+            "captions": len(captions.captions),
+            "data_sha256": self.source.sha256,
         }
 
 

@@ -78,8 +78,8 @@ class Rounds:
         if file.is_file():
             self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
-            mining = WAYS[self.settings.way](self.pairs, epoch, embed, self.settings, self._words)
-            self.pairs.pair(*mining.mined())
+            way = WAYS["mutual" if self.settings.probability is None else "probable"]
+            self.pairs.pair(*way(self.pairs, epoch, embed, self.settings, self._words).mined())
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
@@ -209,16 +209,13 @@ class Round:
         draw = np.random.default_rng(seed)
         tokens = [self.source.tokens[language][row] for row in drawn]
         lengths = list(map(len, tokens))
-        if not self.words:
-            pairs = halves_to_join(lengths, share, draw)
-            bags = folds = None
-        else:
-            folds = draw.integers(FOLDS, size=len(drawn))
-            pairs = np.empty((0, 2), np.int64)
-            for fold in range(FOLDS):  # both halves are of one fold
-                own = np.flatnonzero(folds == fold)
-                pairs = np.concatenate([pairs, own[halves_to_join([lengths[i] for i in own], share, draw)]])
-            folds = np.concatenate([folds, folds[pairs[:, 0]]])
+        folds = draw.integers(FOLDS, size=len(drawn)) if self.words else np.zeros(len(drawn), np.int64)
+        pairs, bags = np.empty((0, 2), np.int64), None
+        for fold in range(FOLDS):  # both halves are of one fold
+            own = np.flatnonzero(folds == fold)
+            pairs = np.concatenate([pairs, own[halves_to_join([lengths[i] for i in own], share, draw)]])
+        folds = np.concatenate([folds, folds[pairs[:, 0]]])
+        if self.words:
             stems = self.words[language].stems
             numbers = [stems.rows[row] for row in drawn]
             bags = stems.bags([*numbers, *joined(numbers, pairs)])
@@ -314,7 +311,7 @@ class Round:
         return rows + first_rows, found.data.astype(np.float32)
 
 
-# `MiningSettings.way` -> what finds the pairs of a round in this way.
+# A way to mine -> what finds the pairs of a round in it.
 WAYS: dict[str, type[Round]] = {"probable": Round}
 
 

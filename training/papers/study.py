@@ -35,9 +35,8 @@ from index.storage.files import replace_text
 from training.data.settings import SettingsTable
 from training.loop.training_loop import train
 from training.papers.measures import Figures, measure_run
-from training.recipes.files import shipped_recipes
+from training.recipes.files import PAPERS, shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
-from training.recipes.rooms import PAPERS
 
 CLAIMS = "claims.toml"
 Say = Callable[[str], None]

@@ -7,23 +7,42 @@
 
 The file's tables are merged into the extended recipe's; lists and values are replaced whole. `name` and
 `description` are never inherited.
+
+The papers' recipes are in their rooms, the packages in training/papers: in the folder `recipes` of each. The
+files of a room register its objectives and encoders under the names that recipes use when they are imported,
+so that nothing outside the rooms names one.
 """
 
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from index.errors import RecipeError
-from training.recipes.rooms import recipe_folders
 
 Table = dict[str, Any]
 EXTENDS, WITHOUT = "extends", "without"
 NOT_INHERITED = ("name", "description")
 
 
+PAPERS = "training.papers"
+CORE = ("training.encoders", "training.objectives")
+
+
+def open_rooms() -> None:
+    """Import every file of the rooms, the core's too, so that all objectives and encoders are registered."""
+    papers = (module for module in iter_modules(import_module(PAPERS).__path__, f"{PAPERS}.") if module.ispkg)
+    for room in (*CORE, *(paper.name for paper in papers)):
+        for module in iter_modules(import_module(room).__path__, f"{room}."):
+            import_module(module.name)
+
+
 def shipped_recipes() -> dict[str, Path]:
     """Name -> file of the recipes that come with the package, the papers' among them."""
-    files = (file for folder in recipe_folders() for file in folder.glob("*.toml"))
+    papers = (Path(folder) for folder in import_module(PAPERS).__path__)
+    files = [*Path(__file__).parent.glob("*.toml")]
+    files += (file for folder in papers for file in sorted(folder.glob("*/recipes/*.toml")))
     return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
 
 

@@ -16,13 +16,11 @@ from pydantic import Field, SerializeAsAny, ValidationError, field_validator, mo
 from index.errors import RecipeError
 from training.data.settings import DataSettings, SettingsTable, TokenizerSettings
 from training.encoders.base import ENCODERS, EncoderSettings
-from training.encoders.heads import HeadSettings
+from training.encoders.two_branch import HeadSettings
 from training.encoders.vision import VisionSettings
 from training.objectives.base import OBJECTIVES, Objective
-from training.recipes.files import merged, read_recipe
-from training.recipes.rooms import open_rooms
-from training.recipes.schedule import ScheduleSettings
-from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings
+from training.recipes.files import merged, open_rooms, read_recipe
+from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, ScheduleSettings
 
 STAGES = "stages"
 
@@ -56,8 +54,7 @@ class Recipe(SettingsTable):
         if not isinstance(tables, Mapping):
             return tables  # pydantic says what it should be
         open_rooms()
-        unknown = sorted(set(tables) - set(OBJECTIVES))
-        if unknown:
+        if unknown := sorted(set(tables) - set(OBJECTIVES)):
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(sorted(OBJECTIVES))}")
         return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
 
@@ -128,11 +125,6 @@ class Recipe(SettingsTable):
         """The same, going on from the run of the stage before."""
         text = self.text.model_copy(update={"start": str(start)})
         return self.model_copy(update={"text": text})
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        """The auxiliary inputs that its objectives read."""
-        return frozenset[str]().union(*(objective.inputs for objective in self.objectives.values()))
 
     @property
     def sha256(self) -> str:

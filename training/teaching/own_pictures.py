@@ -44,9 +44,15 @@ def with_own_pictures(
 ) -> Pictures:
     """Add to the bundle's pictures those of a folder that are named, by their paths in it.
 
-    Raises UsageError if the folder has none of them, and what `open_space` and `own_pictures` raise.
+    Raises UsageError if the bundle has no picture space or the folder none of them, and what `own_pictures`
+    raises.
     """
-    space = open_space(bundle)
+    space = PictureSpace.open(bundle)
+    if space is None:
+        raise UsageError(
+            f"{bundle.folder} carries no picture space; encoders have one whose recipe has "
+            'vision.space = "whitened" (passepartout bundle export)'
+        )
     files = PictureFolder(folder, space.seen.image_size)
     names = tuple(name for name in named if name in files)
     if not names:
@@ -55,17 +61,6 @@ def with_own_pictures(
     if pictures is None:
         return Pictures(names, vectors)
     return Pictures((*pictures.names, *names), np.concatenate([pictures.vectors, vectors]))
-
-
-def open_space(bundle: Bundle) -> PictureSpace:
-    """Open the picture space of a bundle; UsageError if it has none."""
-    space = PictureSpace.open(bundle)
-    if space is None:
-        raise UsageError(
-            f"{bundle.folder} has no picture space; encoders have one if their recipe sets "
-            'vision.space = "whitened" (passepartout bundle export)'
-        )
-    return space
 
 
 def own_pictures(

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from service import limits
-from service.http.body_limit import declared_length
+from service.http.bounds import declared_length
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from tests.files import write_picture_set
 from tests.training.tiny import LANGUAGES, TRANSFORMER, recipe
 from training.data.tokens import tokenize
 from training.export import bundle as export
-from training.export.bundle import export_run
-from training.export.validation import validation_texts
+from training.export.bundle import export_run, validation_texts
 from training.loop.model import load_model
 from training.loop.run import Run
 from training.loop.validation import embed_texts

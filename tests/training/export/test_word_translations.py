@@ -8,7 +8,7 @@ import pytest
 from index.text.normalisation import words
 from tests.training.tiny import BAG, recipe
 from training.data.pairs import PseudopairSupplier
-from training.export.word_translations import word_translations
+from training.export.word_lists import word_translations
 from training.loop.prepare import training_captions
 from training.loop.run import Run, create_run
 from training.mining.words import frequent

@@ -5,7 +5,7 @@ import torch
 from pydantic import ValidationError
 
 from training.objectives.base import OBJECTIVES, unit_similarity
-from training.recipes.rooms import open_rooms
+from training.recipes.files import open_rooms
 
 open_rooms()  # the papers' objectives, too
 

@@ -100,5 +100,5 @@ def test_wrong_use_is_one_line(
 
 
 def test_the_commands_of_the_door_bring_no_torch() -> None:
-    code = "import training.papers.cli, sys; sys.exit('torch' in sys.modules)"
+    code = "import training.cli, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.suites.sets import read_captions
 from index.encoder.bundle import Bundle, open_bundle
-from index.encoder.picture_space import read_picture_space
+from index.encoder.picture_space import PictureSpace, read_picture_space
 from index.encoder.vectors import unit
 from index.errors import DamagedError
 from passepartout import run
@@ -24,7 +24,7 @@ from training.encoders.picture_space import fit_whitening
 from training.encoders.vision import Backbone
 from training.smoke.drawings import concepts, write_synthetic
 from training.smoke.tiny_models import write_tiny_backbone
-from training.teaching.own_pictures import PictureFolder, open_space, own_pictures
+from training.teaching.own_pictures import PictureFolder, own_pictures
 
 BACKBONE = "weights/tiny"
 
@@ -62,7 +62,9 @@ def test_pictures_lie_as_they_lay_in_training(
     with tarfile.open(archive.file) as tar:
         tar.extractall(tmp_path, filter="data")
     files = [name.removeprefix(f"{PHOTO_SET}/") for name in names]
-    vectors = own_pictures(open_space(drawn), PictureFolder(tmp_path, SIZE), files, str(data / BACKBONE))
+    space = PictureSpace.open(drawn)
+    assert space is not None
+    vectors = own_pictures(space, PictureFolder(tmp_path, SIZE), files, str(data / BACKBONE))
     features = features_of_views(backbone, archive, names, 2)
     mean, projection = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)
     alone = unit(unit((features - mean) @ projection).mean(axis=0))

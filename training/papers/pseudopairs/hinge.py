@@ -7,7 +7,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Objective, Step, Tables, named
+from training.objectives.base import Objective, Rows, Step, Tables, named
 from training.papers.pseudopairs.transferred import supplied
 from training.papers.shared.suppliers import several_captions
 
@@ -22,8 +22,11 @@ class Hinge(Objective):
     margin: float = Field(default=0.2, gt=0, le=2)
 
     def __call__(self, step: Step) -> Tensor:
-        losses = [max_violation(view @ step.text.T, self.margin) for view in step.views]
-        return torch.stack(losses).mean()
+        return self.between(step.views, step.text)
+
+    def between(self, views: Rows, captions: Tensor) -> Tensor:
+        """The loss of views, each (N, D) and row i about what row i of the captions (N, D) says."""
+        return torch.stack([max_violation(view @ captions.T, self.margin) for view in views]).mean()
 
 
 @named("whole_hinge")
@@ -48,7 +51,7 @@ class CaptionHinge(Hinge):
         yield from several_captions(recipe)
 
     def __call__(self, step: Step) -> Tensor:
-        return max_violation(step.text @ step["partners"][0].T, self.margin)
+        return self.between((step.text,), step["partners"][0])
 
 
 @named("transferred_hinge")
@@ -59,31 +62,25 @@ class TransferredHinge(Hinge):
     similar. 0 in a run that begins anew, where there are none.
     """
 
+    beside: ClassVar[str] = "views"
+
     filter: Literal["none", "top", "bottom"] = "none"
 
     @property
     def reads(self) -> frozenset[str]:
-        return frozenset({"views", supplied(self.filter)})
+        return frozenset({self.beside, supplied(self.filter)})
 
     def __call__(self, step: Step) -> Tensor:
         if supplied(self.filter) not in step:
             return step.text.new_zeros(())
-        (captions,) = step[supplied(self.filter)]
-        return super().__call__(Step(step.rows | {"text": (captions,)}))
+        return self.between(step[self.beside], step[supplied(self.filter)][0])
 
 
 @named("transferred_caption_hinge")
 class TransferredCaptionHinge(TransferredHinge):
     """c2c: the hinge between captions and those that were transferred to their pictures."""
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", supplied(self.filter)})
-
-    def __call__(self, step: Step) -> Tensor:
-        if supplied(self.filter) not in step:
-            return step.text.new_zeros(())
-        return max_violation(step.text @ step[supplied(self.filter)][0].T, self.margin)
+    beside: ClassVar[str] = "text"
 
 
 def max_violation(similarities: Tensor, margin: float) -> Tensor:

@@ -9,10 +9,9 @@ from functools import partial
 from itertools import permutations
 
 import numpy as np
-import torch
 
 from index.encoder.vectors import Numbers, Vectors
-from training.data.auxiliary import SUPPLIERS, Supplier
+from training.data.auxiliary import SUPPLIERS
 from training.data.training_data import TrainingData
 from training.papers.shared.mutual import BLOCK
 from training.papers.shared.suppliers import DrawnCaptions
@@ -26,17 +25,13 @@ def supplied(kept: str) -> str:
     return "transferred" if kept == "none" else f"transferred_{kept}"
 
 
-class Nothing(Supplier):
-    """Supplies nothing: a run that begins anew has no encoder to find anything with."""
+def transferred(data: TrainingData, share: float) -> DrawnCaptions | None:
+    """Supply a caption that was transferred to each caption's picture; itself where there is none.
 
-    def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> None:
-        return None
-
-
-def transferred(data: TrainingData, share: float) -> Supplier:
-    """Supply a caption that was transferred to each caption's picture; itself where there is none."""
+    None in a run that begins anew, which has no encoder to find anything with.
+    """
     if data.embed is None:
-        return Nothing()
+        return None
     numbers: dict[str, list[int]] = {}
     for number, caption in enumerate(data.captions.captions):
         numbers.setdefault(caption.language, []).append(number)

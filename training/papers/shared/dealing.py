@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import PurePosixPath
 
-from training.data.dealing import DEALS, DEALS_OF_DRAWINGS, Owners, Texts
+from training.data.picture_sets import DEALS, DEALS_OF_DRAWINGS, Owners, Texts
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from torch import Tensor, nn
 
-from training.encoders.heads import HEADS, UnitNorm
+from training.encoders.two_branch import HEADS, UnitNorm
 
 
 def linear(width: int, dimension: int) -> nn.Module:

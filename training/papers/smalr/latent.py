@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from index.encoder.vectors import Numbers, Vectors, unit
 from training.data.settings import SettingsTable
 from training.data.tokens import Tokens
-from training.papers.mule.top_violations import top_violations
+from training.papers.mule.losses import top_violations
 
 
 class PretrainingSettings(SettingsTable):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
 from training.objectives.base import Forward, Objective, Rows, Step, Tables, named
-from training.papers.mule.top_violations import Triplet
+from training.papers.mule.losses import Triplet
 from training.papers.shared.suppliers import several_captions
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.training.step_batches import rows, step_of
-from training.papers.mule.language_adversary import LanguageAdversary, reversed_gradient
+from training.papers.mule.losses import LanguageAdversary, reversed_gradient
 
 
 def test_cross_entropy_of_the_classifier() -> None:

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.training.step_batches import rows, step_of
-from training.papers.mule.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
+from training.papers.mule.losses import InnerNeighbourhood, Neighbourhood, Triplet
 
 LANGUAGES = torch.tensor([0, 1, 0, 0, 1])
 

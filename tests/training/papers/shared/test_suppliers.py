@@ -9,7 +9,7 @@ from index.errors import DataError
 from training.data.auxiliary import SUPPLIERS
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData
-from training.recipes.rooms import open_rooms
+from training.recipes.files import open_rooms
 
 open_rooms()  # the papers register their suppliers
 CPU = torch.device("cpu")
@@ -29,6 +29,7 @@ def given(
     """What a supplier gives for captions of some pictures."""
     tokens = [np.array([10 + i], np.int32) for i in range(len(captions.captions))]
     supplier = SUPPLIERS[name](TrainingData(LANGUAGES, 0, Tokenizer(models.BPE()), captions, tokens))
+    assert supplier is not None
     supplier.begin(len(rows), 0, 0)
     return supplier.part(np.array(rows), slice(0, len(rows)), np.random.default_rng(seed), CPU)
 

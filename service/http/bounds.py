@@ -1,13 +1,14 @@
-"""Limits the length of request bodies, and of queries."""
+"""Bounds what is read of a request, and how many are answered at the same time."""
 
 from collections.abc import Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import limits
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, unavailable
 
 MAX_LENGTH_DIGITS = 18  # read of a declared length
+EXEMPT_PATHS = ("/health", "/metrics")  # always answered, for monitoring
 
 
 class BodyLimit:
@@ -51,6 +52,30 @@ class BodyLimit:
             return message
 
         await self.app(scope, bounded_receive, send)
+
+
+class ConcurrencyLimit:
+    """ASGI middleware: 503 with Retry-After while `limit` requests are being answered.
+
+    It comes before middleware that checks requests, so that refusing costs little. Slow clients are the
+    proxy's to hold back: it passes a request on once all of it has arrived (docker/nginx.conf).
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app, self.limit = app, limit
+        self.active = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(EXEMPT_PATHS):
+            await self.app(scope, receive, send)
+        elif self.active >= self.limit:
+            await unavailable().response(scope)(scope, receive, send)
+        else:
+            self.active += 1
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.active -= 1
 
 
 def _too_long(length: int) -> ProblemError:

@@ -4,7 +4,7 @@ from pathlib import Path
 from index.encoder.bundle import words_file
 from index.encoder.word_list import WordList, read_word_list
 from training.data.captions import Caption, CaptionedPictures
-from training.export.vocabulary import MOST_WORDS, write_word_lists
+from training.export.word_lists import MOST_WORDS, write_word_lists
 
 
 def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:

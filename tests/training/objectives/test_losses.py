@@ -2,9 +2,11 @@ import math
 
 import pytest
 
-from tests.training.step_batches import batch
+from tests.training.step_batches import batch, pairs_by_hand, rows, step_of
 from training.objectives.base import Step
-from training.objectives.cross_modal import CrossModal
+from training.objectives.losses import CrossModal, Pseudopairs, VisualRegression
+
+CAPTIONS = rows(6, 4, 9)
 
 
 def by_hand(outputs: Step, temperature: float) -> float:
@@ -28,3 +30,24 @@ def test_equation_4(temperature: float, views: int) -> None:
     outputs = batch(n=7, views=views)
     found = CrossModal(temperature=temperature)(outputs).item()
     assert found == pytest.approx(by_hand(outputs, temperature), rel=1e-9)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
+def test_the_softmax_over_all_sentences(temperature: float) -> None:
+    one, other = rows(5, 4, 0), rows(5, 4, 1)
+    found = Pseudopairs(temperature=temperature)(step_of(CAPTIONS, (), mined=(one, other))).item()
+    assert found == pytest.approx(pairs_by_hand(one, other, temperature), rel=1e-9)
+
+
+def test_nothing_mined_costs_nothing() -> None:
+    assert Pseudopairs()(step_of(CAPTIONS, ())).item() == 0
+
+
+def test_one_minus_the_cosine_over_pairs_and_views() -> None:
+    outputs = batch(n=5, views=2)
+    losses = [
+        1 - sum(a * b for a, b in zip(text, picture, strict=True))
+        for view in outputs.views
+        for text, picture in zip(outputs.text.tolist(), view.tolist(), strict=True)
+    ]
+    assert VisualRegression()(outputs).item() == pytest.approx(sum(losses) / len(losses), rel=1e-9)

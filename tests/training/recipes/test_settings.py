@@ -1,6 +1,6 @@
 import pytest
 
-from training.recipes.schedule import ScheduleSettings
+from training.recipes.settings import ScheduleSettings
 
 NAMES = ("hinge", "caption_hinge", "cloze")
 
