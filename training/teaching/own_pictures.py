@@ -50,7 +50,7 @@ def with_own_pictures(
     space = PictureSpace.open(bundle)
     if space is None:
         raise UsageError(
-            f"{bundle.folder} carries no picture space; encoders have one whose recipe has "
+            f"{bundle.folder} has no picture space; encoders have one if their recipe sets "
             'vision.space = "whitened" (passepartout bundle export)'
         )
     files = PictureFolder(folder, space.seen.image_size)
