@@ -34,7 +34,7 @@ from index.text.contrasts.lexicon import (
     lexicon_of,
     said,
 )
-from index.text.contrasts.meanings import OF_SENTENCES, Meanings
+from index.text.contrasts.meanings import ENGLISH, OF_SENTENCES, Meanings
 from index.text.contrasts.wording import Same, other_words
 from index.text.courtesies import without_courtesies
 from index.text.normalisation import words_of
@@ -45,7 +45,8 @@ ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
 # Axes by which a text states something: it is no order.
 STATING = frozenset({"agent", "aspect", "subject"})
-WITHIN = frozenset({HYPOTHETICAL, "article"})  # a language: others say it otherwise
+# Axes of one language alone, beside those that English has not: others say it otherwise.
+WITHIN = frozenset({HYPOTHETICAL, "article", "qualifier"})
 ROLES = "kin", "who", "weekday", "month"  # axes whose values translations mostly name in the same order
 
 
@@ -80,7 +81,9 @@ def contrasts(
         by_words[code].said(text) if code in by_words else said(text, code)
         for text, code in ((question, source), (answer, target))
     )
-    axes = {*asked, *answered} - (frozenset() if source == target else WITHIN)
+    axes = {*asked, *answered}
+    if source != target:
+        axes &= {MOOD, *lexicon_of(ENGLISH).axes} - WITHIN
     if unknown - by_words.keys():
         axes = {MOOD}
     elif unknown:

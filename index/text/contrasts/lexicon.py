@@ -6,7 +6,9 @@ word, `$` after a word for the end of its clause, `^` before one for the beginni
 is an axis with one value; `mood` tells questions and statements where no mark does, and what may be
 `either`: requests and tags ("please", "isn't it"); `detail` has words by which a question is open
 ("which"). `hypothetical` is compared only with statements ("you could go" beside "you can go", but not
-"could you go?" beside "can you go?" or "go"); its `either` says nothing ("would like"). `ignore` lists
+"could you go?" beside "can you go?" or "go"); its `either` says nothing ("would like"). `qualifier` has what
+one of two sentences of a language must not say alone ("at least"); it and axes that English has not are
+compared within a language, so that their values are its own. `ignore` lists
 phrases that say nothing of the kind although they contain such words ("good night", "no problem"),
 `affirmative` words that only look like negations (Czech "neděle", Sunday), `function` words that say
 nothing by themselves (articles, pronouns, "please", but not "if", "again" or "many", which one of two
