@@ -39,13 +39,17 @@ def contrasting(
 
 
 def differing(
-    asked: Questions, question: int, original: str, answer: tuple[str, str], words: WordIndex
+    found: Sequence[Contrast],
+    asked: Questions,
+    question: int,
+    original: str,
+    answer: tuple[str, str],
+    words: WordIndex,
 ) -> Differs:
     """The words by which a question differs from a sentence of its language, and from its translation.
 
-    `answer`: that translation and its language.
+    `found`: what that sentence says otherwise. `answer`: its translation and that language.
     """
-    found = contrasting(asked, question, original, asked.language, words)
     across = contrasting(asked, question, *answer, words)
     return Differs(
         question=_asked_words(found, asked.bare[question]),

@@ -224,8 +224,10 @@ class SentenceSearch:
                 likeness = found.likeness
                 penalties = likeness.penalties if likeness else ()
             likely = chance >= MIN_CONFIDENCE
-            if original and not likely:
-                apart = differing(asked, question, original.text, (text, index.language), spoken)
+            otherwise = found.contrasts if found and original and not likely else ()
+            if original and any(one.question or one.answer for one in otherwise):
+                answer = text, index.language
+                apart = differing(otherwise, asked, question, original.text, answer, spoken)
             else:
                 # What the corpus says for this text, or one that means the same, was compared with that.
                 apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
