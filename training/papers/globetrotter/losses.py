@@ -10,15 +10,7 @@ from torch import Tensor, nn
 
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import (
-    Contrastive,
-    Forward,
-    Objective,
-    Step,
-    Tables,
-    named,
-    partner_loss,
-)
+from training.objectives.base import Contrastive, Forward, Objective, Step, Tables, named, partner_loss
 from training.papers.shared.suppliers import several_captions
 
 REPLACED, RANDOM = 0.8, 0.1  # shares of the chosen tokens; the rest stay as they are
@@ -88,7 +80,7 @@ def mask_tokens(ids: Tensor, share: float, vocabulary: int) -> tuple[Tensor, Ten
     random = torch.randint(
         len(SPECIAL_TOKENS), max(vocabulary, len(SPECIAL_TOKENS) + 1), ids.shape, device=ids.device
     )
-    masked = torch.where(chosen & (fate < REPLACED), torch.full_like(ids, MASK_ID), ids)
+    masked = ids.masked_fill(chosen & (fate < REPLACED), MASK_ID)
     swapped = chosen & (fate >= REPLACED) & (fate < REPLACED + RANDOM)
     return torch.where(swapped, random, masked), chosen
 

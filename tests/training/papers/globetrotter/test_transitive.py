@@ -91,3 +91,45 @@ def test_without_positives_it_is_0_and_so_is_its_gradient(way: Normalise) -> Non
     assert found.item() == 0
     assert text.grad is not None
     assert not text.grad.any()
+
+
+# Three pictures, the second near the first, the third across; sentences that fit theirs more or less.
+VIEW = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=torch.float64)
+TEXT = torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]], dtype=torch.float64)
+
+
+def test_the_published_alpha_by_hand() -> None:
+    """α^x is 1, 0.96, -1; their products go from -1 to 1: 0.96 is at 0.98 of the way, -0.96 at 0.02."""
+    largest, other = 0.8 * (0.75 + 0.5 * 0.98), 0.6 * (0.75 + 0.5 * 0.02)
+    alpha = Transitive(published=True).alpha(step_of(TEXT, (VIEW,)))
+    assert alpha[0, 1].item() == pytest.approx(1)
+    assert alpha[1, 2].item() == pytest.approx((other / largest - 0.4) / 0.6)
+    assert alpha[0, 2].item() == 0
+    visual = Transitive(published=True, visual_only=True).alpha(step_of(TEXT, (VIEW,)))
+    assert visual[1, 2].item() == pytest.approx((0.6 / 0.8 - 0.4) / 0.6)
+
+
+@pytest.mark.parametrize(("cosine", "are_positives"), [(0.8, True), (0.78, False)])
+def test_unrelated_pictures_are_positives_by_the_papers_alpha_alone(
+    cosine: float, are_positives: bool
+) -> None:
+    """On [0, 1] they have 0.5, and 0.5 x² > 0.4 for x above 0.894, a cosine of 0.789: where captions fit."""
+    across = math.sqrt(1 - cosine**2)
+    view = torch.eye(3, dtype=torch.float64)[:2]
+    text = torch.tensor([[cosine, 0.0, across], [0.0, cosine, across]], dtype=torch.float64)
+    outputs = step_of(text, (view,))
+    assert (Transitive().alpha(outputs)[0, 1].item() > 0) is are_positives
+    assert Transitive(published=True).alpha(outputs)[0, 1].item() == 0
+
+
+@given(batches, st.floats(0, 0.9))
+def test_the_published_alpha_is_symmetric_and_its_largest_is_1_in_every_view(
+    outputs: Step, margin: float
+) -> None:
+    """Of two sentences; where all pictures of a batch are apart there are no positives at all."""
+    for view in outputs.views:
+        alpha = Transitive(margin=margin, published=True).alpha(step_of(outputs.text, (view,)))
+        assert torch.allclose(alpha, alpha.T)
+        assert alpha.min() >= 0
+        related = (view @ view.T).fill_diagonal_(0).max() > 1e-6
+        assert alpha.fill_diagonal_(0).max().item() == pytest.approx(1 if related else 0, abs=1e-5)
