@@ -358,7 +358,7 @@ async function describe() {
   const targets = state.languages.filter((language) => language.sentences).length;
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
-    + `${targets} languages. Nothing is made up: an encoder that learned the languages from captioned pictures finds `
+    + `${targets} languages. Nothing is made up: an encoder that learned from captioned pictures and unpaired text finds `
     + `the closest match. ${sourcesOnly ? `You can also translate from ${sourcesOnly} more languages. ` : ""}Model ${model}, index ${index}. Licence of the model: ${licence}.`;
 }
 

@@ -177,6 +177,7 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
             differs = {"question": ["beach"], "answer": [given["text"].split()[1]]}
             given |= {"match": kind, "differs": differs}
         first |= {"original": {"text": "A dog.", "id": "en:1"}, "confidence": 0.8, "penalties": ["numbers"]}
+        second["gloss"], second["differs"]["gloss"] = "A pup sits down.", ["down", "pup"]
         third |= {"text": evil, "match": "translation", "differs": None}
         route.fulfill(json=answer)
 
@@ -191,7 +192,9 @@ def test_near_answers_differences_and_markup_are_shown_as_text(page: Page) -> No
     german.locator("summary.below").click()
     expect(below).to_be_visible()
     expect(below.locator(".percent")).to_have_count(0)
-    expect(below.locator("mark")).to_have_count(1)
+    expect(below.locator(".answer-text mark")).to_have_count(1)
+    expect(below.locator(".gloss")).to_have_text("Says: A pup sits down.")
+    expect(below.locator(".gloss mark")).to_have_text(["pup", "down"])
     expect(below.locator(".missing")).to_have_text("Not in it: beach")
     expect(german.locator(".below")).to_contain_text("Nearest, with other details")
     assert evil in answers(page, "de")
