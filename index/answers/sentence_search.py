@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Original
+from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Differs, Original
 from index.answers.candidates import (
     ANSWERS_CONSIDERED,
     SUPPORTED_CONSIDERED,
@@ -26,7 +26,6 @@ from index.answers.guard import (
     SUITS_BETTER,
     contrasting,
     differing,
-    limit_at,
     with_contrasts,
 )
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
@@ -35,7 +34,6 @@ from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence
 from index.text.contrasts.contrast import ADDED, Contrast
-from index.text.placeables import put_back
 from index.vectors.vector_index import CANDIDATE_COUNT
 
 Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
@@ -68,24 +66,33 @@ class SentenceSearch:
             return [()] * len(counts)
         index, source = self.sentences[target], asked.language
         considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
-        table = self._candidates(asked, index, considered)
         recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
-        table = self._with_memory(table, recalled, asked, index)
+        table = self._with_memory(self._candidates(asked, index, considered), recalled, asked, index)
         answered = index.features.words_of(table["row"])
-        pairs = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
-        known = self.confidence.lengths, (source, target), self.token_scores, index.best_from(source)
-        add_evidence(table, asked, index.features, pairs, *known)
-        columns, similarity = table.columns, table["similarity"]
-        strength = np.where(similarity > 0, similarity, self.confidence.of_sentences(columns))
-        columns["confidence"], columns["place"] = strength.copy(), np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled)
-        limit_at(columns["confidence"], contrasts, self.confidence.opposite)
+        words = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
+        add_evidence(
+            table,
+            asked,
+            index.features,
+            words,
+            self.confidence.lengths,
+            (source, target),
+            token_scores=self.token_scores,
+            best=index.best_from(source),
+        )
+        columns, found = table.columns, table["remembered"] > 0
+        chances = self.confidence.of_sentences(columns)
+        columns["place"] = np.arange(len(table))
+        columns["confidence"] = np.where(found, table["remembered"], chances)
+        contrasts = self._contrasts(table, asked, index)
+        columns["confidence"] = self.confidence.limited(columns["confidence"], [*contrasts])
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
-        unlikely = columns["confidence"] < MIN_CONFIDENCE
-        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
+        strength = np.where(found, table["strength"], chances)
+        order = -strength, columns["confidence"] < MIN_CONFIDENCE, columns["confidence"] < 1
+        table = table.take(np.lexsort((*order, table["question"])))
         table = table if memory_alone else limited(table, counts)
-        said = self._glosses(table, index, source)
-        return self._answers(table, asked, index, recalled, pairs, contrasts, said)
+        differs = self._differences(table, asked, index, recalled, words, contrasts)
+        return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
 
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
@@ -116,23 +123,22 @@ class SentenceSearch:
         return self._aligned[code]
 
     def _contrasts(
-        self, table: Candidates, asked: Questions, index: SentenceIndex, recalled: Recalled
+        self, table: Candidates, asked: Questions, index: SentenceIndex
     ) -> dict[int, Sequence[Contrast]]:
         """What candidates that are at least near say otherwise than their questions, by place, if anything.
 
-        Where the corpus says in the language of the question what a candidate says, that was compared; else
-        what it says itself is, and the sentence of that language that it suits better, if there is one.
+        But for those found through the language of the questions, which were compared there. What a candidate
+        says itself is compared, and the sentence of that language that it suits better, if there is one.
         """
         contrasts: dict[int, Sequence[Contrast]] = {}
         questions, rows = table["question"].tolist(), table["row"].tolist()
         words = self.words[asked.language]
         differences = table.columns.get("length_difference", np.zeros(len(table)))
+        near = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)
         suits_another = []
-        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
+        for place in np.flatnonzero(near).tolist():
             question, row = questions[place], rows[place]
-            if memory := recalled.get((question, row)):
-                contrasts[place] = memory.contrasts
-            elif differences[place] > MOST_LENGTH_DIFFERENCE:
+            if differences[place] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
@@ -171,26 +177,30 @@ class SentenceSearch:
         add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
         table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
         recalled: Recalled = {}
-        found = Memory(memory, index, words).of_questions(asked, table, most, alike_alone=memory_alone)
+        sentences = Memory(memory, index, words, self.confidence)
+        found = sentences.of_questions(asked, table, most, alike_alone=memory_alone)
         for question, remembered in enumerate(found):
             for one in remembered:
-                for row in one.translations:
-                    recalled.setdefault((question, row), one)
+                recalled.setdefault((question, one.row), one)
         return recalled
 
     def _with_memory(
         self, table: Candidates, recalled: Recalled, asked: Questions, index: SentenceIndex
     ) -> Candidates:
-        """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
-        table.columns["similarity"] = np.zeros(len(table))
+        """Add what the corpus translates, with `remembered`, its confidence, and `strength`, 0 for others."""
+        table.columns["remembered"] = table.columns["strength"] = np.zeros(len(table))
         if not recalled:
             return table
         questions, rows = np.array(list(recalled), np.int64).T
-        strengths = np.array([memory.strength for memory in recalled.values()])
-        added = {"question": questions, "row": rows, "similarity": strengths}
+        added = {
+            "question": questions,
+            "row": rows,
+            "remembered": np.array([memory.confidence for memory in recalled.values()]),
+            "strength": np.array([memory.strength for memory in recalled.values()]),
+        }
         return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
 
-    def _answers(
+    def _differences(
         self,
         table: Candidates,
         asked: Questions,
@@ -198,55 +208,67 @@ class SentenceSearch:
         recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
-        glosses: Mapping[int, str],
-    ) -> list[Answers]:
-        """Make answers of a table in its order; `contrasts` by place before it was ordered."""
-        rows = table["row"].tolist()
+    ) -> list[Differs]:
+        """The words by which answers differ from their questions; `contrasts` by the column `place`."""
+        rows, own = table["row"].tolist(), asked.language == index.language
         texts = [index.text(row) for row in rows]
         if rows and index.language in self.sources:
             differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
         else:
             differs = [NO_DIFFERENCES] * len(rows)
-        memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
-        own = memory is index  # sentences that mean the same are no translations
-        answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = {name: values.tolist() for name, values in table.columns.items()}
-        for place, (question, row) in enumerate(zip(columns["question"], rows, strict=True)):
-            text, original, likeness, chance = texts[place], None, None, columns["confidence"][place]
-            penalties: tuple[str, ...] = ("numbers",) if columns["contradicts"][place] else ()
-            found = recalled.get((question, row))
-            if found is not None and memory is not None:
-                if not own:
-                    original = Original(text=memory.text(found.original), id=memory.id(found.original))
-                    text = put_back(asked.texts[question], original.text, text)
-                if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
-                    chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
-                likeness = found.likeness
-                penalties = likeness.penalties if likeness else ()
-            likely = chance >= MIN_CONFIDENCE
-            otherwise = found.contrasts if found and original and not likely else ()
-            if original and any(one.question or one.answer for one in otherwise):
-                answer = text, index.language
-                apart = differing(otherwise, asked, question, original.text, answer, spoken)
+        names = "question", "place", "confidence"
+        values = zip(*(table[name].tolist() for name in names), strict=True)
+        for number, (question, place, confidence) in enumerate(values):
+            remembered = recalled.get((question, rows[number]))
+            said = remembered.contrasts if remembered else contrasts.get(place, ())
+            if remembered and confidence >= MIN_CONFIDENCE:
+                differs[number] = NO_DIFFERENCES
+            elif remembered and not own and any(one.question or one.answer for one in said):
+                original = self.sentences[asked.language].text(remembered.original)
+                answer = remembered.text, index.language
+                own_words = self.words[asked.language]
+                differs[number] = differing(said, asked, question, original, answer, own_words)
             else:
-                # What the corpus says for this text, or one that means the same, was compared with that.
-                apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
-                said = contrasts.get(columns["place"][place], ())
-                apart = with_contrasts(apart, said, asked.bare[question], text, index.language)
+                answer = remembered.text if remembered else texts[number], index.language
+                differs[number] = with_contrasts(differs[number], said, asked.bare[question], *answer)
+        return differs
+
+    def _answers(
+        self,
+        table: Candidates,
+        asked: Questions,
+        index: SentenceIndex,
+        recalled: Recalled,
+        differs: Sequence[Differs],
+        glosses: Mapping[int, str],
+    ) -> list[Answers]:
+        """Make answers of a table, in its order."""
+        own = asked.language == index.language  # sentences that mean the same are no translations
+        answers: list[list[Answer]] = [[] for _ in range(table.count)]
+        names = "question", "row", "score", "confidence", "contradicts"
+        values = zip(*(table[name].tolist() for name in names), strict=True)
+        for place, (question, row, score, confidence, contradicts) in enumerate(values):
+            remembered, original = recalled.get((question, row)), None
+            likeness = remembered.likeness if remembered else None
+            if remembered and not own:
+                sentences = self.sentences[asked.language]
+                source_row = remembered.original
+                original = Original(text=sentences.text(source_row), id=sentences.id(source_row))
+            penalties: tuple[str, ...] = ("numbers",) if contradicts and not remembered else ()
             answers[question].append(
                 Answer(
-                    text=text,
-                    score=round(columns["score"][place], DIGITS),
-                    confidence=round(chance, DIGITS),
+                    text=remembered.text if remembered else index.text(row),
+                    score=round(score, DIGITS),
+                    confidence=round(confidence, DIGITS),
                     id=index.id(row),
                     match=self.confidence.match_of(
-                        chance, likeness.similarity if likeness else None, own=own or original is not None
+                        confidence, likeness.similarity if likeness else None, own=remembered is not None
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else glosses.get(place),
-                    differs=apart,
-                    penalties=penalties,
+                    differs=differs[place],
+                    penalties=likeness.penalties if likeness else penalties,
                     metadata=index.metadata(row),
                 )
             )
@@ -257,10 +279,10 @@ class SentenceSearch:
 
         What the corpus has for them is known.
         """
-        rows, plain = table["row"], self.confidence.sentence[-1]
-        if plain.weights.keys() != {"score"}:
+        rows, model = table["row"], self.confidence.gloss
+        if model is None:
             return {}
-        likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
-        shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
+        likely = model.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
+        shown = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)
         places = np.flatnonzero(likely & shown).tolist()
         return dict(zip(places, self._nearest_texts(index, rows[places].tolist(), source), strict=False))

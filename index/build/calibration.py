@@ -42,7 +42,7 @@ from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
 # that is its opposite.
 FULL = ("score", "length_difference", "covered", "lacking", "shortfall")
 # Of a question in a language without sentences no word tells an answer from its opposite: the gap does.
-FOREIGN, PLAIN = ("score", "gap"), ("score",)
+FOREIGN, GLOSS = ("score", "gap"), ("score",)
 FOREIGN_ALIGNED = ("aligned_score", "aligned_gap")
 PARAPHRASE = ("cosine", "covered", "lacking", "length_difference")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
@@ -349,7 +349,7 @@ def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
     return order[firsts(table["question"][order])]
 
 
-def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RIDGE) -> Model:
+def fit_choice(table: Candidates, names: Sequence[str], ridge: float = RIDGE) -> Model:
     """Fit the probability that the answer chosen for a question, the likeliest, is right.
 
     The first fit is to all answers, each later one to the answers that the fit before it chooses. With more
@@ -365,8 +365,7 @@ def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RI
 
 
 def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:
-    known = [name for name in names if name in table.columns]
-    return fit({name: table[name] for name in known}, table["right"], ridge=ridge)
+    return fit({name: table[name] for name in names}, table["right"], ridge=ridge)
 
 
 def fit_confidence(
@@ -380,10 +379,12 @@ def fit_confidence(
     asked = dict(sorted(asked.items()))  # the same for any order of the languages
     table = joined([answered.table for answered in asked.values()])
     ridge = SCENES_RIDGE if source == "scenes" else RIDGE
+    # An index of one language is asked in languages of which it has no words.
+    names = FULL if table.columns.keys() >= set(FULL) else FOREIGN
     folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
     fold, chances = folds[table["question"]], np.zeros(len(table))
     for held_out in range(FOLDS):
-        model = fit_choice(table.take(fold != held_out), ridge=ridge)
+        model = fit_choice(table.take(fold != held_out), names, ridge)
         chances[fold == held_out] = model.probability(table.take(fold == held_out).columns)
     chosen = likeliest(table, chances)
     first = firsts(table["question"])
@@ -391,11 +392,10 @@ def fit_confidence(
         source=source,
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
-        sentence=(
-            fit_choice(table, ridge=ridge),
-            *(_fit(table.take(first), names, ridge) for names in (FOREIGN, PLAIN)),
-        ),
-        paraphrase=(encoder.paraphrase,),
+        sentence=fit_choice(table, names, ridge),
+        foreign=_fit(table.take(first), FOREIGN, ridge),
+        gloss=_fit(table.take(first), GLOSS, ridge),
+        paraphrase=encoder.paraphrase,
         word=encoder.word,
         lengths=dict(lengths),
     )

@@ -74,10 +74,9 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
     if paraphrase := fit_paraphrases(indexes, lengths, encoder):
-        models = paraphrase, *confidence.paraphrase
-        confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
+        confidence = confidence.model_copy(update={"paraphrase": paraphrase, "lengths": lengths})
     if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
-        confidence = confidence.model_copy(update={"sentence": (foreign, *confidence.sentence)})
+        confidence = confidence.model_copy(update={"foreign_aligned": foreign})
     manifest = manifest.model_copy(
         update={
             "confidence": confidence,
@@ -164,8 +163,7 @@ def _ask_scenes(
 
 def _quality_by(answered: Outcomes, fitted: Confidence | None) -> PairQuality:
     """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
-    usable = fitted and fitted.sentence[0].weights.keys() <= answered.table.columns.keys()
-    chances = fitted.sentence[0].probability(answered.table.columns) if fitted and usable else None
+    chances = fitted.sentence.probability(answered.table.columns) if fitted else None
     return _quality(answered, chances).model_copy(update={"ece": None})
 
 

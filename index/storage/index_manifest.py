@@ -12,7 +12,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 12
+INDEX_FORMAT = 13
 
 
 class SearchSettings(Frozen):
