@@ -16,7 +16,7 @@ from typing import Literal
 from rapidfuzz.distance import Levenshtein
 
 from index.answers.answer import Answer
-from index.answers.candidates import ANSWERS_CONSIDERED, Candidates
+from index.answers.candidates import Candidates
 from index.answers.evidence import Questions
 from index.answers.guard import contrasting
 from index.answers.sentence_features import number_codes
@@ -34,6 +34,7 @@ MEMORY_CANDIDATES = 16  # sentences of the source language compared with the tex
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
 THE_VERY_TEXT = 0.9  # similarity from which a text comes before those that are likely to mean the same
 LEAST_CHANCE = 0.03  # of a sentence that may mean the same: the asker reads it
+LEAST_COMPARED = 0.1  # the chance of one that is compared word by word, which takes longer
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
@@ -120,6 +121,10 @@ class _Likely:
     likeness: Likeness | None
     contradicts: bool  # by its numbers
 
+    @property
+    def may_agree(self) -> bool:
+        return self.likeness is not None or self.chance >= LEAST_COMPARED
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -166,11 +171,10 @@ class Memory:
         """The translations of the strongest, with what they say otherwise than the question."""
         remembered, chosen, agrees = list[Remembered](), 0, False
         for one in likely:
-            if chosen >= (most if agrees else max(most, ANSWERS_CONSIDERED)):
+            if chosen >= most and (agrees or not one.may_agree):
                 break
             if translations := self.sentences.translations(one.row, self.target):
-                exact = one.likeness == Likeness(1.0)
-                contrasts = () if exact else self._contrasts(asked, question, self.sentences.text(one.row))
+                contrasts = self._contrasts(asked, question, one)
                 found = [self._remembered(asked, question, one, row, contrasts) for row in translations]
                 remembered += found
                 chosen += 1
@@ -178,9 +182,14 @@ class Memory:
         return remembered
 
     def _remembered(
-        self, asked: Questions, question: int, likely: _Likely, row: int, contrasts: Sequence[Contrast]
+        self,
+        asked: Questions,
+        question: int,
+        likely: _Likely,
+        row: int,
+        contrasts: Sequence[Contrast] | None,
     ) -> Remembered:
-        """A likely sentence with one of its translations, and how sure that is."""
+        """A likely sentence with one of its translations, and how sure that is; None: it was not compared."""
         original, translation = self.sentences.text(likely.row), self.target.text(row)
         # A sentence of its own language that means the same is no translation.
         own, likeness = self.target is self.sentences, likely.likeness
@@ -192,13 +201,21 @@ class Memory:
             numbers = number_codes(in_figures, words_of(in_figures, asked.language), asked.language)
             contradicts = text == translation or contradict(asked.numbers_of(question), numbers)
         similarity = likeness.similarity if likeness else None
-        agrees = not (contrasts or contradicts)
+        agrees = contrasts is not None and not contrasts and not contradicts
         confidence = self.confidence.of_remembered(likely.chance, similarity, agrees=agrees)
-        return Remembered(likely.row, row, text, likely.strength, confidence, likeness, contrasts)
+        return Remembered(likely.row, row, text, likely.strength, confidence, likeness, contrasts or ())
 
-    def _contrasts(self, asked: Questions, question: int, text: str) -> Sequence[Contrast]:
-        """What a sentence says otherwise; in a language without a file, any other words might."""
-        found, language = contrasting(asked, question, text, asked.language, self.words), asked.language
+    def _contrasts(self, asked: Questions, question: int, likely: _Likely) -> Sequence[Contrast] | None:
+        """What a sentence says otherwise; in a language without a file, any other words might.
+
+        None if it is too unlikely to be compared.
+        """
+        if not likely.may_agree:
+            return None
+        text, language = self.sentences.text(likely.row), asked.language
+        if text == asked.texts[question]:
+            return ()
+        found = contrasting(asked, question, text, language, self.words)
         if found or language in known_languages():
             return found
         own_words = words_of(asked.bare[question], language)
