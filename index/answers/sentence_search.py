@@ -78,12 +78,13 @@ class SentenceSearch:
         columns, similarity = table.columns, table["similarity"]
         strength = np.where(similarity > 0, similarity, self.confidence.of_sentences(columns))
         columns["confidence"], columns["place"] = strength.copy(), np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled)
-        limit_at(columns["confidence"], contrasts, self.confidence.opposite)
+        contrasts: dict[int, Sequence[Contrast]] = {}
+        self._compare(table, MIN_CONFIDENCE, asked, index, recalled, contrasts)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
         unlikely = columns["confidence"] < MIN_CONFIDENCE
         table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
         table = table if memory_alone else limited(table, counts)
+        self._compare(table, self.confidence.near, asked, index, recalled, contrasts)
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
 
@@ -115,34 +116,43 @@ class SentenceSearch:
             self._aligned[code] = found if found != [index] else []
         return self._aligned[code]
 
-    def _contrasts(
-        self, table: Candidates, asked: Questions, index: SentenceIndex, recalled: Recalled
-    ) -> dict[int, Sequence[Contrast]]:
-        """What candidates that are at least near say otherwise than their questions, by place, if anything.
+    def _compare(
+        self,
+        table: Candidates,
+        least: float,
+        asked: Questions,
+        index: SentenceIndex,
+        recalled: Recalled,
+        contrasts: dict[int, Sequence[Contrast]],
+    ) -> None:
+        """Add what candidates of at least this confidence say otherwise than their questions, by place.
 
-        Where the corpus says in the language of the question what a candidate says, that was compared; else
-        what it says itself is, and the sentence of that language that it suits better, if there is one.
+        Their confidence is limited by it. Where the corpus says in the language of the question what a
+        candidate says, that was compared; else what it says itself is, and the sentence of that language that
+        it suits better, if there is one.
         """
-        contrasts: dict[int, Sequence[Contrast]] = {}
-        questions, rows = table["question"].tolist(), table["row"].tolist()
-        words = self.words[asked.language]
+        questions, rows, places = (table[name].tolist() for name in ("question", "row", "place"))
+        words, chances = self.words[asked.language], table["confidence"]
         differences = table.columns.get("length_difference", np.zeros(len(table)))
         suits_another = []
-        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
-            question, row = questions[place], rows[place]
+        for number in np.flatnonzero(chances >= least).tolist():
+            question, row, place = questions[number], rows[number], places[number]
+            if place in contrasts:
+                continue
             if memory := recalled.get((question, row)):
                 contrasts[place] = memory.contrasts
-            elif differences[place] > MOST_LENGTH_DIFFERENCE:
+            elif differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
-                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
-                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
-                    suits_another.append(place)
-        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
-        for place, text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
-        return {place: found for place, found in contrasts.items() if found}
+                likely = chances[number] >= MIN_CONFIDENCE  # what is searched for takes long
+                if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
+                    suits_another.append(number)
+        nearest = self._nearest_texts(index, [rows[number] for number in suits_another], asked.language)
+        for number, text in zip(suits_another, nearest, strict=False):
+            contrasts[places[number]] = contrasting(asked, questions[number], text, asked.language, words)
+        opposed = [number for number, place in enumerate(places) if contrasts.get(place)]
+        limit_at(chances, opposed, self.confidence.opposite)
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
         """The sentence in `source` nearest to each of some rows of another language; [] if there are none."""
