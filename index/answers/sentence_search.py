@@ -77,14 +77,18 @@ class SentenceSearch:
         add_evidence(table, asked, index.features, pairs, *known)
         columns, similarity = table.columns, table["similarity"]
         strength = np.where(similarity > 0, similarity, self.confidence.of_sentences(columns))
-        columns["confidence"], columns["place"] = strength.copy(), np.arange(len(table))
-        contrasts: dict[int, Sequence[Contrast]] = {}
-        self._compare(table, MIN_CONFIDENCE, asked, index, recalled, contrasts)
+        columns["confidence"], columns["place"] = strength, np.arange(len(table))
+        contrasts = self._contrasts(table.take(strength >= MIN_CONFIDENCE), asked, index, recalled)
+        chances = strength.copy()
+        limit_at(chances, contrasts, self.confidence.opposite)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
-        unlikely = columns["confidence"] < MIN_CONFIDENCE
+        unlikely = chances < MIN_CONFIDENCE
         table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
         table = table if memory_alone else limited(table, counts)
-        self._compare(table, self.confidence.near, asked, index, recalled, contrasts)
+        near = (table["confidence"] >= self.confidence.near) & (table["confidence"] < MIN_CONFIDENCE)
+        contrasts |= self._contrasts(table.take(near), asked, index, recalled)
+        limit_at(chances, contrasts, self.confidence.opposite)
+        table.columns["confidence"] = chances[table["place"]]
         said = self._glosses(table, index, source)
         return self._answers(table, asked, index, recalled, pairs, contrasts, said)
 
@@ -116,43 +120,32 @@ class SentenceSearch:
             self._aligned[code] = found if found != [index] else []
         return self._aligned[code]
 
-    def _compare(
-        self,
-        table: Candidates,
-        least: float,
-        asked: Questions,
-        index: SentenceIndex,
-        recalled: Recalled,
-        contrasts: dict[int, Sequence[Contrast]],
-    ) -> None:
-        """Add what candidates of at least this confidence say otherwise than their questions, by place.
+    def _contrasts(
+        self, table: Candidates, asked: Questions, index: SentenceIndex, recalled: Recalled
+    ) -> dict[int, Sequence[Contrast]]:
+        """What candidates say otherwise than their questions, by place, if anything.
 
-        Their confidence is limited by it. Where the corpus says in the language of the question what a
-        candidate says, that was compared; else what it says itself is, and the sentence of that language that
-        it suits better, if there is one.
+        Where the corpus says in the language of the question what a candidate says, that was compared; else
+        what it says itself is, and the sentence of that language that it suits better, if there is one.
         """
-        questions, rows, places = (table[name].tolist() for name in ("question", "row", "place"))
-        words, chances = self.words[asked.language], table["confidence"]
+        contrasts: dict[int, Sequence[Contrast]] = {}
+        columns = (table[name].tolist() for name in ("question", "row", "place", "confidence"))
+        words, suits_another = self.words[asked.language], []
         differences = table.columns.get("length_difference", np.zeros(len(table)))
-        suits_another = []
-        for number in np.flatnonzero(chances >= least).tolist():
-            question, row, place = questions[number], rows[number], places[number]
-            if place in contrasts:
-                continue
+        for number, (question, row, place, chance) in enumerate(zip(*columns, strict=True)):
             if memory := recalled.get((question, row)):
                 contrasts[place] = memory.contrasts
             elif differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
-                likely = chances[number] >= MIN_CONFIDENCE  # what is searched for takes long
+                likely = chance >= MIN_CONFIDENCE  # what is searched for takes long
                 if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
-                    suits_another.append(number)
-        nearest = self._nearest_texts(index, [rows[number] for number in suits_another], asked.language)
-        for number, text in zip(suits_another, nearest, strict=False):
-            contrasts[places[number]] = contrasting(asked, questions[number], text, asked.language, words)
-        opposed = [number for number, place in enumerate(places) if contrasts.get(place)]
-        limit_at(chances, opposed, self.confidence.opposite)
+                    suits_another.append((question, row, place))
+        nearest = self._nearest_texts(index, [row for _, row, _ in suits_another], asked.language)
+        for (question, _, place), text in zip(suits_another, nearest, strict=False):
+            contrasts[place] = contrasting(asked, question, text, asked.language, words)
+        return {place: found for place, found in contrasts.items() if found}
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
         """The sentence in `source` nearest to each of some rows of another language; [] if there are none."""
