@@ -5,7 +5,7 @@ sentences of the other (candidates.py); the evidence of both (evidence.py) gives
 it (guard.py), and what is left in order is made answers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,12 +43,14 @@ Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation
 class SentenceSearch:
     """The sentences of an index, with the words of all languages and the confidence of answers.
 
-    `sources`: the languages that the encoder knows; `token_scores`: as of `Translator`.
+    `sources`: the languages that the encoder knows, of which some were `taught`; `token_scores`: as of
+    `Translator`.
     """
 
     sentences: Mapping[str, SentenceIndex]
     words: Mapping[str, WordIndex]
     sources: Collection[str]
+    taught: Set[str]
     confidence: Confidence
     token_scores: NDArray[np.float32] | None
     _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
@@ -80,19 +82,42 @@ class SentenceSearch:
             token_scores=self.token_scores,
             best=index.best_from(source),
         )
-        columns, found = table.columns, table["remembered"] > 0
-        chances = self.confidence.of_sentences(columns)
-        columns["place"] = np.arange(len(table))
-        columns["confidence"] = np.where(found, table["remembered"], chances)
-        contrasts = self._contrasts(table, asked, index)
-        columns["confidence"] = self.confidence.limited(columns["confidence"], [*contrasts])
-        # What is exact comes first, then what is likely, then the nearest, even if it says something else.
-        strength = np.where(found, table["strength"], chances)
-        order = -strength, columns["confidence"] < MIN_CONFIDENCE, columns["confidence"] < 1
-        table = table.take(np.lexsort((*order, table["question"])))
-        table = table if memory_alone else limited(table, counts)
+        table, contrasts = self._judged(table, asked, index, None if memory_alone else counts)
         differs = self._differences(table, asked, index, recalled, words, contrasts)
         return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
+
+    def _judged(
+        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int] | None
+    ) -> tuple[Candidates, dict[int, Sequence[Contrast]]]:
+        """Candidates in the order of answers, with `confidence`; and what they say otherwise, by `place`.
+
+        `counts[i]` of question i, or all.
+        """
+        found, chances = table["remembered"] > 0, self.confidence.of_sentences(table.columns)
+        if self._is_taught(asked.language, index.language):
+            chances = self.confidence.limited(chances, np.arange(len(table)))
+        strength = np.where(found, table["strength"], chances)
+        confidence = np.where(found, table["remembered"], chances)
+        table.columns.update(place=np.arange(len(table)), strength=strength, confidence=confidence)
+        # What is likely is compared before it is ordered; what is near only where it is shown.
+        contrasts = self._contrasts(table.take(~found & (chances >= MIN_CONFIDENCE)), asked, index)
+        confidence = self.confidence.limited(confidence, [*contrasts])
+        table.columns["confidence"] = confidence
+        # What is exact comes first, then what is likely, then the nearest, even if it says something else.
+        order = -strength, confidence < MIN_CONFIDENCE, confidence < 1
+        table = table.take(np.lexsort((*order, table["question"])))
+        if counts is not None:
+            table = limited(table, counts)
+        strength, near = table["strength"], self.confidence.near
+        shown_near = (table["remembered"] == 0) & (strength >= near) & (strength < MIN_CONFIDENCE)
+        contrasts |= self._contrasts(table.take(shown_near), asked, index)
+        otherwise = np.flatnonzero(np.isin(table["place"], [*contrasts]))
+        table.columns["confidence"] = self.confidence.limited(table["confidence"], otherwise)
+        return table, contrasts
+
+    def _is_taught(self, *codes: str) -> bool:
+        """Whether a language was taught: the little that the encoder knows of it makes no sentence likely."""
+        return not self.taught.isdisjoint(codes)
 
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
@@ -125,29 +150,26 @@ class SentenceSearch:
     def _contrasts(
         self, table: Candidates, asked: Questions, index: SentenceIndex
     ) -> dict[int, Sequence[Contrast]]:
-        """What candidates that are at least near say otherwise than their questions, by place, if anything.
+        """What candidates say otherwise than their questions, by place, if anything.
 
         But for those found through the language of the questions, which were compared there. What a candidate
         says itself is compared, and the sentence of that language that it suits better, if there is one.
         """
         contrasts: dict[int, Sequence[Contrast]] = {}
-        questions, rows = table["question"].tolist(), table["row"].tolist()
-        words = self.words[asked.language]
+        columns = (table[name].tolist() for name in ("question", "row", "place", "confidence"))
+        words, suits_another = self.words[asked.language], []
         differences = table.columns.get("length_difference", np.zeros(len(table)))
-        near = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)
-        suits_another = []
-        for place in np.flatnonzero(near).tolist():
-            question, row = questions[place], rows[place]
-            if differences[place] > MOST_LENGTH_DIFFERENCE:
+        for number, (question, row, place, chance) in enumerate(zip(*columns, strict=True)):
+            if differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
-                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
-                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
-                    suits_another.append(place)
-        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
-        for place, text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
+                likely = chance >= MIN_CONFIDENCE  # what is searched for takes long
+                if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
+                    suits_another.append((question, row, place))
+        nearest = self._nearest_texts(index, [row for _, row, _ in suits_another], asked.language)
+        for (question, _, place), text in zip(suits_another, nearest, strict=False):
+            contrasts[place] = contrasting(asked, question, text, asked.language, words)
         return {place: found for place, found in contrasts.items() if found}
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
@@ -280,7 +302,7 @@ class SentenceSearch:
         What the corpus has for them is known.
         """
         rows, model = table["row"], self.confidence.gloss
-        if model is None:
+        if model is None or self._is_taught(source, index.language):
             return {}
         likely = model.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
         shown = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)

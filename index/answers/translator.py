@@ -79,7 +79,12 @@ class Translator:
         }
         self._taught = {code: WordIndex.taught(code, encoder) for code in encoder.bundle.taught if pictograms}
         self._sentence_search = SentenceSearch(
-            sentences, self.word_indexes, self._sources, self.confidence, token_scores
+            sentences,
+            self.word_indexes,
+            self._sources,
+            {*encoder.bundle.taught},
+            self.confidence,
+            token_scores,
         )
         self._word_search = WordSearch(
             self.word_indexes, self._taught, sentences, self._sources, pictograms, self.confidence

@@ -43,5 +43,5 @@ def drawn_rows(rows: int, count: int) -> Rows:
 
 def by_cosine(cosines: Vectors, rows: Rows) -> tuple[Vectors, Rows]:
     """Sort neighbours, cosines and rows of (n, k) each, best first; of equal cosines the lower row first."""
-    order = np.lexsort((rows, -cosines))
-    return np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1)
+    order = np.arange(len(rows))[:, None], np.lexsort((rows, -cosines))
+    return cosines[order], rows[order]

@@ -53,7 +53,7 @@ Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words t
 
 
 class Axis(NamedTuple):
-    """A pattern that finds the words of an axis, and its values: group n finds those of value number n."""
+    """A pattern that finds the words of an axis, and its values: group n ends those of value number n."""
 
     pattern: re.Pattern[str]
     values: Sequence[str]
@@ -193,8 +193,9 @@ def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
     """
     phrases = [(phrase, value) for value, phrases in values.items() for phrase in phrases]
     phrases.sort(key=lambda pair: (pair[0].startswith("^"), -len(pair[0])))
+    # The groups are empty, after their phrases: one that begins otherwise than the text is passed at once.
     parts = [
-        f"({re.escape(phrase.strip('^$'))})".replace(r"\*", "[^ ]*") + "(?= $)" * phrase.endswith("$")
+        re.escape(phrase.strip("^$")).replace(r"\*", "[^ ]*") + "()" + "(?= $)" * phrase.endswith("$")
         for phrase, _ in phrases
     ]
     anywhere = sum(not phrase.startswith("^") for phrase, _ in phrases)
