@@ -20,7 +20,7 @@ from typing import IO
 from index.errors import CorpusError, UsageError
 from index.formats.document import UTF_8, Charset, Document, Edit, Filling, Unit
 from index.formats.markup import xml
-from index.formats.rows import AS_NAMED, ID, language_of, row_sentences
+from index.formats.rows import AS_NAMED, language_of, row_sentences
 from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
@@ -136,8 +136,7 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     parts = _parts(content, label)
     rows = _rows(parts, label) if any(name.startswith(SHEETS) for name in parts) else iter(())
     _, head = next(rows, (0, {}))
-    named = (language_of(name) for name in head.values() if name.casefold() != ID)  # not Indonesian
-    if len(codes := list(filter(None, named))) > 1:
+    if len(codes := list(filter(None, map(language_of, head.values())))) > 1:
         raise UsageError(f"{label}: a table in {', '.join(codes)}: copy only the texts to another workbook")
     document, texts = _document(content, label)
     for found in texts:
