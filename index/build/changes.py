@@ -76,7 +76,7 @@ def change_index(
         job,
     )
     if quick is None:
-        quick = sum(entry.sentences for entry in manifest.languages.values()) >= QUICK_FROM
+        quick = manifest.sentences.total() >= QUICK_FROM
     if quick and (add or replaced or deleted):
         added: dict[str, list[tuple[str, Sentence]]] = {}
         for file, sentence in corpus.first(MOST_CHANGED + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from index.commands.options import (
     reading,
 )
 
+if TYPE_CHECKING:
+    from index.storage.index_manifest import IndexManifest
+
 
 @click.command()
 @INDEX_ARGUMENT
@@ -32,8 +35,21 @@ from index.commands.options import (
 @JSON_OPTION
 def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
     """Add sentences to an index, as a new version; only they are encoded."""
-    _change(folder, add=corpora.sources, own_ids=own_ids, **options)
+    made = _change(folder, add=corpora.sources, own_ids=own_ids, **options)
     corpora.report_bad_units(folder)
+    if not options["as_json"]:
+        _say_added(folder, made)
+
+
+def _say_added(folder: Path, made: IndexManifest) -> None:
+    """Print how many sentences a version has that the one before had not, by language."""
+    from index.storage.versions import manifest_of
+
+    before = manifest_of(folder, made.base or made.version)
+    added = [f"{count} in {code}" for code, count in (made.sentences - before.sentences).items()]
+    dropped = [f"{count} {reason}" for reason, count in (made.dropped - before.dropped).items()]
+    told = f" (dropped: {', '.join(dropped)})" if dropped else ""
+    click.echo(f"new sentences: {', '.join(added) or 'none'}{told}")
 
 
 @click.command()
@@ -75,10 +91,12 @@ def _lines(file: Path) -> list[str]:
     return [line for _, read in read_lines(file) if (line := clean(read))]
 
 
-def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401
+def _change(folder: Path, *, as_json: bool, **change: Any) -> IndexManifest:  # noqa: ANN401
     from index.build.changes import change_index
 
-    describe(folder, change_index(folder, **change), as_json)
+    made = change_index(folder, **change)
+    describe(folder, made, as_json)
+    return made
 
 
 @click.command()
