@@ -52,15 +52,16 @@ def change_index(
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
     known = bundle.manifest.languages
-    replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
     deleted = frozenset(delete)
+    previous = {code: PreviousVersion(folder, manifest, code, deleted) for code in manifest.languages}
+    given = list(Corpus(replace, known, bundle.name).sentences())
+    replaced = _replacements(given, previous, "form" not in manifest.cleaning.off)
     pending = any(entry.segment for entry in manifest.languages.values())
     if not (add or replaced or deleted or pending):
         raise UsageError("nothing to change or merge: give sentences to add or replace, or ids to delete")
-    previous = {
-        code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
-    }
     _check_ids(index, previous, deleted, replaced)
+    for language in previous.values():
+        language.replace(replaced)
     kept = {code: language for code, language in previous.items() if language.left}
     if not (kept or add):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
@@ -111,12 +112,15 @@ def rebuild_index(
 
 
 def _replacements(
-    sources: Sequence[Source], known: Collection[str], model: str, formed: bool
+    given: Sequence[tuple[str, Sentence]], previous: Mapping[str, PreviousVersion], formed: bool
 ) -> dict[str, tuple[str, Sentence]]:
-    """Read replacements into memory: id -> (file, sentence). CorpusError for an empty text, a repeated id."""
+    """Replacements by id: (file, sentence). CorpusError for an empty text, a repeated id."""
     replaced: dict[str, tuple[str, Sentence]] = {}
-    for file, sentence in Corpus(sources, known, model).sentences():
+    existing = _existing(previous, [f"{sentence.language}:{sentence.id}" for _, sentence in given])
+    for file, sentence in given:
         sentence_id, text = f"{sentence.language}:{sentence.id}", clean(sentence.text)
+        if sentence_id not in existing and sentence.id.startswith(f"{sentence.language}:"):
+            sentence_id = sentence.id
         if not text:
             raise CorpusError(
                 f"{file}, line {sentence.line}: empty: use `index delete` to take {sentence_id} out"
@@ -136,7 +140,10 @@ def _check_ids(
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{listed(both)}: cannot both be replaced and deleted: leave out one")
     changed = {*deleted, *replaced}
-    existing = {sentence_id for language in previous.values() for sentence_id in language.holds(changed)}
-    if missing := sorted(changed - existing):
-        hint = "an id is LANG:ID, in a table ID alone: see `index export`"
+    if missing := sorted(changed - _existing(previous, changed)):
+        hint = "an id is LANG:ID, in a table perhaps ID alone: see `index export`"
         raise UsageError(f"{index} has no sentence {listed(missing)}: {hint}")
+
+
+def _existing(previous: Mapping[str, PreviousVersion], ids: Collection[str]) -> set[str]:
+    return {sentence_id for language in previous.values() for sentence_id in language.holds(ids)}

@@ -301,7 +301,9 @@ def _text(source: str, element: xml.Element) -> Paragraph:
     runs = [(piece, run.first("rPr")) for piece, run in pieces if piece.name == "t"]
     looks = {source[look.begin : look.end] if look else "" for _, look in runs}
     lines = "".join(piece.text if piece.name == "t" else "\0" for piece, _ in pieces).split("\0")
-    has_field = any(next(element.within(name, element.name), None) for name in ("fldChar", "fldSimple"))
+    has_field = bool(runs) and any(
+        next(element.within(name, element.name), None) for name in ("fldChar", "fldSimple")
+    )
     return Paragraph(" ".join(filter(None, lines)), [piece for piece, _ in runs], looks, has_field)
 
 
