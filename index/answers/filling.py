@@ -181,7 +181,7 @@ def translate_file(
     (target,) = memory.known.known([("target", target)])
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file itself: give another --out")
-    document = open_document(read_whole(path), str(path), target, source=source)
+    document = open_document(read_whole(path), str(path), target)
     code = source_language(document, memory, source) if document.units else ""
     if code == target and not source:
         raise UsageError(f"{path}: its texts count as {language(code).name}: give their language with --from")

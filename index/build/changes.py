@@ -19,6 +19,8 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.versions import locked, made_by, open_version
 from index.text.normalisation import clean
 
+Read = tuple[str, Sentence]  # the name of a file, and a sentence of it
+Previous = Mapping[str, PreviousVersion]  # by language
 QUICK_FROM = 20_000  # sentences of an index, of which a build takes longer than a command should
 
 
@@ -79,7 +81,7 @@ def change_index(
     if quick is None:
         quick = manifest.sentences.total() >= QUICK_FROM
     if quick and (add or replaced or deleted):
-        added: dict[str, list[tuple[str, Sentence]]] = {}
+        added: dict[str, list[Read]] = {}
         for file, sentence in corpus.first(MOST_CHANGED + 1):
             added.setdefault(sentence.language, []).append((file, sentence))
         if is_quick(manifest, previous, added):
@@ -111,11 +113,9 @@ def rebuild_index(
     )
 
 
-def _replacements(
-    given: Sequence[tuple[str, Sentence]], previous: Mapping[str, PreviousVersion], formed: bool
-) -> dict[str, tuple[str, Sentence]]:
+def _replacements(given: Sequence[Read], previous: Previous, formed: bool) -> dict[str, Read]:
     """Replacements by id: (file, sentence). CorpusError for an empty text, a repeated id."""
-    replaced: dict[str, tuple[str, Sentence]] = {}
+    replaced: dict[str, Read] = {}
     existing = _existing(previous, [f"{sentence.language}:{sentence.id}" for _, sentence in given])
     for file, sentence in given:
         sentence_id, text = f"{sentence.language}:{sentence.id}", clean(sentence.text)
@@ -131,12 +131,7 @@ def _replacements(
     return replaced
 
 
-def _check_ids(
-    index: Path,
-    previous: Mapping[str, PreviousVersion],
-    deleted: Collection[str],
-    replaced: Mapping[str, object],
-) -> None:
+def _check_ids(index: Path, previous: Previous, deleted: Collection[str], replaced: Collection[str]) -> None:
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{listed(both)}: cannot both be replaced and deleted: leave out one")
     changed = {*deleted, *replaced}
@@ -145,5 +140,5 @@ def _check_ids(
         raise UsageError(f"{index} has no sentence {listed(missing)}: {hint}")
 
 
-def _existing(previous: Mapping[str, PreviousVersion], ids: Collection[str]) -> set[str]:
+def _existing(previous: Previous, ids: Collection[str]) -> set[str]:
     return {sentence_id for language in previous.values() for sentence_id in language.holds(ids)}

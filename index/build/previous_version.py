@@ -45,13 +45,7 @@ class KeptRows:
 class PreviousVersion:
     """One language of a verified version, without the ids to be deleted, with sentences replaced."""
 
-    def __init__(
-        self,
-        folder: Path,
-        manifest: IndexManifest,
-        code: str,
-        deleted: frozenset[str],
-    ) -> None:
+    def __init__(self, folder: Path, manifest: IndexManifest, code: str, deleted: Collection[str]) -> None:
         self.folder, self.manifest, self._code = folder, manifest, code
         self.entry = manifest.languages[code]
         self.count = self.entry.sentences

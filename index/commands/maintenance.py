@@ -46,10 +46,9 @@ def _say_added(folder: Path, made: IndexManifest) -> None:
     from index.storage.versions import manifest_of
 
     before = manifest_of(folder, made.base or made.version)
-    added = [f"{count} in {code}" for code, count in (made.sentences - before.sentences).items()]
-    dropped = [f"{count} {reason}" for reason, count in (made.dropped - before.dropped).items()]
-    told = f" (dropped: {', '.join(dropped)})" if dropped else ""
-    click.echo(f"new sentences: {', '.join(added) or 'none'}{told}")
+    added, dropped = made.sentences - before.sentences, made.dropped - before.dropped
+    told = [", ".join(f"{count} {what}" for what, count in some.items()) for some in (added, dropped)]
+    click.echo(f"new sentences: {told[0] or 'none'}; dropped: {told[1] or 'none'}")
 
 
 @click.command()

@@ -24,11 +24,10 @@ class Format:
     """A format of corpora: what names it, and the module below this folder that reads and fills it.
 
     A module's `reader(path, language)`, for tables also (columns), yields sentences; one of a format that
-    `fills` has an `open_document(content, label, target)`, for tables also (source). A `keyed` format is an
-    object of the module with both, as in keyed.py: files of one name translate each other. `lines`: it has
-    one sentence a line; `plain`: and nothing else; `by_line`: line i translates line i of files named alike.
-    `grouped`: records of a file, named by it, are groups. `bilingual`: a language that is given is that of
-    the translations.
+    `fills` has an `open_document(content, label, target)`. A `keyed` format is an object of the module with
+    both, as in keyed.py: files of one name translate each other. `lines`: it has one sentence a line;
+    `plain`: and nothing else; `by_line`: line i translates line i of files named alike. `grouped`: records of
+    a file, named by it, are groups. `bilingual`: a language that is given is that of the translations.
     """
 
     name: str
@@ -154,13 +153,10 @@ def read(source: Source) -> Iterator[Sentence]:
             source.bad.add(source.path, unit)
 
 
-def open_document(
-    content: bytes, name: str, target: str, most_texts: int | None = None, source: str | None = None
-) -> Document:
+def open_document(content: bytes, name: str, target: str, most_texts: int | None = None) -> Document:
     """Read a file that is to be filled, whose format is that of its `name`. Raises UsageError, CorpusError.
 
-    `source`: the language of the texts, where a table has several. With `most_texts`, documents with more
-    texts are refused; those with far more objects even before parsing.
+    With `most_texts`, documents with more texts are refused; those with far more objects even before parsing.
     """
     form = FORMAT_OF_EXTENSION.get(suffix_of(name))
     if suffix_of(name) == ".xml":
@@ -176,8 +172,7 @@ def open_document(
         raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
     if most_texts is not None and form.packed:
         form.load("check_tags")(content, name, most_texts)
-    languages = (target, source) if form.table else (target,)
-    document: Document = form.load("open_document")(content, name, *languages)
+    document: Document = form.load("open_document")(content, name, target)
     if most_texts is not None and len(document.units) > most_texts:
         raise UsageError(f"{name}: {len(document.units)} texts, the limit is {most_texts}: divide it")
     return document

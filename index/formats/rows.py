@@ -61,7 +61,8 @@ def row_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
-    sentence_id = str(values.pop(min(filter(is_id, values), key=ID.__ne__, default=ID), number))
+    ids = sorted((name for name in values if name.casefold() == ID), key=ID.__ne__)
+    sentence_id = str(values.pop(ids[0]) if ids else number)
     group: object = local_group(path, number)
     if TEXT in row:
         code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
@@ -84,18 +85,13 @@ def row_sentences(
 
 def language_of(name: str, language: str | None = None) -> str | None:
     """The language that a column is named by: `de`, `German`, `Deutsch`, `Deutsch (AT)`; never `ID`."""
-    if is_id(name):
+    if name.casefold() == ID:  # not Indonesian
         return None
     if name == language or is_named(name):
         return name
     if named := _WITH_TERRITORY.fullmatch(name):
         return f"{code}-{named[2]}" if (code := _codes().get(named[1].casefold())) else None
     return _codes().get(name.casefold())
-
-
-def is_id(name: str) -> bool:
-    """Whether a column has the ids of sentences, however it is spelled; Indonesian is `ind`."""
-    return name.casefold() == ID
 
 
 def read_jsonl(

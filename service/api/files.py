@@ -136,7 +136,7 @@ async def _filled(
     label = name[:LONGEST_NAME] if len(name) <= LONGEST_NAME else f"file{suffix_of(name)[:8]}"
 
     def read() -> tuple[Document, str]:
-        document = open_document(content, label, target, limits.MAX_FILE_TEXTS, source)
+        document = open_document(content, label, target, limits.MAX_FILE_TEXTS)
         return document, source_language(document, engine.translator, source)
 
     document, code = await engine.run_slow(read)

@@ -55,11 +55,6 @@ class Office(Document):
     label: str = ""
     parts: dict[Unit, tuple[str, Document]] = field(default_factory=dict)
 
-    def add(self, name: str, part: Document, unit: Unit) -> None:
-        """Add a text of a part."""
-        self.units.append(unit)
-        self.parts[unit] = name, part
-
     def fill(self, unit: Unit, filling: Filling) -> bool:
         """Fill a unit in its part."""
         return self.parts[unit][1].fill(unit, filling)
@@ -125,7 +120,7 @@ def _sheets(parts: Mapping[str, bytes], label: str) -> Iterator[tuple[str, Docum
     """The sheets of a workbook by name, each with its rows."""
     strings = _elements(parts, STRINGS, label)[1] if STRINGS in parts else ()
     shared = [_text("", element).text for element in strings]
-    for name in parts:
+    for name in sorted(parts, key=lambda name: (len(name), name)):
         if name.startswith(SHEETS):
             part, rows = _elements(parts, name, label, "row")
             yield name, part, (_row(row, number, shared) for number, row in enumerate(rows, start=1))
@@ -160,36 +155,35 @@ def _number(text: str | None, otherwise: int) -> int:
     return int(text) if text and PLAIN_NUMBER.fullmatch(text) else otherwise
 
 
-def open_document(content: bytes, label: str, target: str, source: str | None = None) -> Document:
+def open_document(content: bytes, label: str, target: str) -> Document:
     """Read a file to be filled: the column `target` of its tables, or all texts if it has none.
 
-    A table is a sheet with a column of `target` or of two languages; that of `source`, by default the first
-    other language, is translated. Raises CorpusError, UsageError for a table without one of the two.
+    A table is a sheet with a column of `target`, or of two languages. The first other language is translated.
+    Raises CorpusError, UsageError for a table without one of the two.
     """
     parts = _parts(content, label)
     document = Office("", packed=content, label=label)
     for name, part, rows in _sheets(parts, label):
-        _add_table(document, name, part, rows, target, source or document.source)
+        _add_table(document, name, part, rows, target)
     for name, part, found in _paragraphs(parts, label) if document.source is None else ():
         edit, adapt = partial(_filled, part, found), partial(_adapted, found)
-        document.add(name, part, Unit(found.text, edit, adapt=adapt))
+        document.parts[Unit(found.text, edit, adapt=adapt)] = name, part
+    document.units += document.parts
     return document
 
 
-def _add_table(
-    document: Office, name: str, part: Document, rows: Iterator[Row], target: str, source: str | None
-) -> None:
+def _add_table(document: Office, name: str, part: Document, rows: Iterator[Row], target: str) -> None:
     """Add the rows of a sheet that have no text in the column of `target`, if it is a table."""
     names = {place: text.strip() for place, text in next(rows, (0, None, {}))[2].items()}
     codes = {place: code for place, text in names.items() if (code := language_of(text))}
-    own = next((place for place, code in codes.items() if _fits(code, target)), None)
-    theirs = next((place for place, code in codes.items() if place != own and _fits(code, source)), None)
+    own = next((place for place, code in codes.items() if lookup(code, [target])), None)
+    others = [place for place, code in codes.items() if place != own and document.source in (None, code)]
     if own is None and len(codes) < 2:
         return
-    if own is None or theirs is None:
-        needs = f"a column {target} to fill, and one in {source or 'another language'}"
+    if own is None or not others:
+        needs = f"a column {target} to fill, and one in {document.source or 'another language'}"
         raise UsageError(f"{document.label}: a table in {', '.join(codes.values())}: name in it {needs}")
-    document.source = codes[theirs]
+    theirs, document.source = others[0], codes[others[0]]
     for number, row, cells in rows:
         cell = dict(_cells(row)).get(own)
         if cells.get(own, "").strip() or (cell and cell.first("f")):
@@ -197,11 +191,7 @@ def _add_table(
         elif cells.get(theirs, "").strip():
             context = next((cells[place] for place in cells if names.get(place) == CONTEXT), None)
             edit = partial(_filled_cell, part, row, number, own)
-            document.add(name, part, Unit(cells[theirs], edit, context))
-
-
-def _fits(code: str, language: str | None) -> bool:
-    return language is None or bool(lookup(code, [language]) or lookup(language, [code]))
+            document.parts[Unit(cells[theirs], edit, context)] = name, part
 
 
 def _filled_cell(part: Document, row: xml.Element, number: int, own: int, filling: Filling) -> Iterator[Edit]:
@@ -243,12 +233,7 @@ def _parts(content: bytes, label: str, longest: int = LONGEST_PARTS) -> dict[str
         entries = packed.infolist()
         if sum(entry.file_size for entry in entries) > LONGEST_PARTS:
             raise CorpusError(f"{label}: longer than {LONGEST_PARTS} bytes unpacked: divide it")
-        entries = [
-            entry
-            for pattern in PARTS
-            for entry in sorted(entries, key=lambda entry: (len(entry.filename), entry.filename))
-            if fnmatchcase(entry.filename, pattern)
-        ]
+        entries = [entry for pattern in PARTS for entry in entries if fnmatchcase(entry.filename, pattern)]
         if not entries:
             raise CorpusError(f"{label}: no paragraphs or shared strings in it: save it in an office program")
         if sum(entry.file_size for entry in entries) > longest:

@@ -93,9 +93,9 @@ def test_add_says_what_is_new(index_dir: Path, tmp_path: Path, capsys: Capture) 
         return capsys.readouterr().out.splitlines()[-1]
 
     given = f"--corpus={tmp_path / 'x.csv'}"
-    assert said(given) == "new sentences: 2 in en, 1 in de"
-    assert said(given) == "new sentences: none (dropped: 3 duplicate)"
-    assert said(f"--corpus=en={tmp_path / 'empty.txt'}") == "new sentences: none"
+    assert said(given) == "new sentences: 2 en, 1 de; dropped: none"
+    assert said(given) == "new sentences: none; dropped: 3 duplicate"
+    assert said(f"--corpus=en={tmp_path / 'empty.txt'}") == "new sentences: none; dropped: none"
     assert json.loads(said(given, "--json"))["languages"]["de"]["dropped"] == {"duplicate": 2}
 
 
