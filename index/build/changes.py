@@ -54,22 +54,20 @@ def change_index(
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
     known = bundle.manifest.languages
-    deleted = frozenset(delete)
-    previous = {code: PreviousVersion(folder, manifest, code, deleted) for code in manifest.languages}
+    previous = {code: PreviousVersion(folder, manifest, code, delete) for code in manifest.languages}
     given = list(Corpus(replace, known, bundle.name).sentences())
     replaced = _replacements(given, previous, "form" not in manifest.cleaning.off)
     pending = any(entry.segment for entry in manifest.languages.values())
-    if not (add or replaced or deleted or pending):
+    if not (add or replaced or delete or pending):
         raise UsageError("nothing to change or merge: give sentences to add or replace, or ids to delete")
-    _check_ids(index, previous, deleted, replaced)
+    _check_ids(index, previous, delete, replaced)
     for language in previous.values():
         language.replace(replaced)
     kept = {code: language for code, language in previous.items() if language.left}
     if not (kept or add):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
-    corpus = Corpus(add, known, bundle.name)
     plan = Plan(
-        corpus,
+        Corpus(add, known, bundle.name),
         manifest.cleaning,
         manifest.options,
         kept,
@@ -80,9 +78,9 @@ def change_index(
     )
     if quick is None:
         quick = manifest.sentences.total() >= QUICK_FROM
-    if quick and (add or replaced or deleted):
+    if quick and (add or replaced or delete):
         added: dict[str, list[Read]] = {}
-        for file, sentence in corpus.first(MOST_CHANGED + 1):
+        for file, sentence in plan.corpus.first(MOST_CHANGED + 1):
             added.setdefault(sentence.language, []).append((file, sentence))
         if is_quick(manifest, previous, added):
             return change_quickly(index, bundle, plan, added)

@@ -57,9 +57,8 @@ class PreviousVersion:
 
     def replace(self, replaced: Replacements) -> None:
         """Give sentences other texts."""
-        rows = self._rows(replaced)
-        names = self._table.column("id").take(array(rows)).to_pylist()
-        self.replaced = {row: replaced[name] for row, name in zip(rows.tolist(), names, strict=True)}
+        rows, names = self._rows(replaced).tolist(), self.holds(replaced)
+        self.replaced = {row: replaced[name] for row, name in zip(rows, names, strict=True)}
 
     @property
     def left(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,12 @@ from index.commands.options import (
     JSON_OPTION,
     RAY_OPTION,
     THREADS_OPTION,
+    UNITS_SHOWN,
     Corpora,
     describe,
     reading,
 )
+from index.languages import language
 
 if TYPE_CHECKING:
     from index.storage.index_manifest import IndexManifest
@@ -61,6 +64,19 @@ def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: AN
     """Replace the text of sentences, and metadata that is given, by the ids that `index export` writes."""
     _change(folder, replace=corpora.sources, **options)
     corpora.report_bad_units(folder)
+    _warn_of_languages(folder, corpora)
+
+
+def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
+    """Say of the first texts that look like another language: a build would drop them."""
+    from index.answers.translator import Translator
+    from index.formats.registry import read
+
+    memory = Translator.open(folder)
+    pairs = ((one, memory.detect(one.text)) for source in corpora.sources for one in read(source))
+    foreign = ((one, code) for one, code in pairs if code and code != memory.known.find(one.language))
+    for one, code in islice(foreign, UNITS_SHOWN):
+        click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
 
 
 @click.command()

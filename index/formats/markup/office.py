@@ -156,10 +156,8 @@ def _number(text: str | None, otherwise: int) -> int:
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:
-    """Read a file to be filled: the column `target` of its tables, or all texts if it has none.
-
-    A table is a sheet with a column of `target`, or of two languages. The first other language is translated.
-    Raises CorpusError, UsageError for a table without one of the two.
+    """Read a file to be filled: the column `target` of its tables, sheets with columns by language, from the
+    first other one; without tables, all texts. Raises CorpusError, UsageError for a table without the two.
     """
     parts = _parts(content, label)
     document = Office("", packed=content, label=label)
@@ -204,12 +202,10 @@ def _filled_cell(part: Document, row: xml.Element, number: int, own: int, fillin
         yield from xml.rewritten(part.text, cells[own], content, {"t": "inlineStr"})
     else:
         end = max((cell.end for place, cell in cells.items() if place < own), default=row.inner)
-        name = f"{_letters(own)}{number}"
-        yield Edit(end, end, f'<{prefix}c r="{name}" t="inlineStr">{content}</{prefix}c>')
+        yield Edit(end, end, f'<{prefix}c r="{_letters(own)}{number}" t="inlineStr">{content}</{prefix}c>')
 
 
-def _letters(place: int) -> str:
-    """The name of a column: A for 0, AA for 26."""
+def _letters(place: int) -> str:  # as `_cells` reads them
     return (_letters(place // 26 - 1) if place > 25 else "") + chr(ord("A") + place % 26)
 
 
@@ -293,8 +289,7 @@ def _text(source: str, element: xml.Element) -> Paragraph:
 
 
 def _adapted(found: Paragraph, filling: Filling) -> Filling | None:
-    differ = len(found.looks) > 1
-    return None if found.has_field else filling._replace(fuzzy=filling.fuzzy or differ)
+    return None if found.has_field else filling._replace(fuzzy=filling.fuzzy or len(found.looks) > 1)
 
 
 def _filled(part: Document, found: Paragraph, filling: Filling) -> Iterator[Edit]:

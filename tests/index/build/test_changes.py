@@ -306,6 +306,16 @@ def test_the_commands(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert "has no sentence en:none" in fails("index", "delete", folder, "--id", "en:none")
 
 
+def test_a_replacement_in_another_language_is_told(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = [{"id": "de:1", "de": ENGLISH[41]}, {"id": "2", "de": GERMAN[41]}]
+    given = f"--corpus={jsonl(tmp_path / 'x.jsonl', changed)}"
+    assert run(["index", "replace", str(index), given]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "looks like" in line]
+    assert told == [f"{ENGLISH[41]!r} looks like English, not de"]
+
+
 def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_path: Path) -> None:
     before = open_version(index)
     rows = [{"id": "x", "en": "A zebra eats a newspaper.", "de": "Ein Zebra frisst eine Zeitung."}]
