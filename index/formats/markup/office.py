@@ -175,13 +175,13 @@ def _add_table(document: Office, name: str, part: Document, rows: Iterator[Row],
     names = {place: text.strip() for place, text in next(rows, (0, None, {}))[2].items()}
     codes = {place: code for place, text in names.items() if (code := language_of(text))}
     own = next((place for place, code in codes.items() if lookup(code, [target])), None)
-    others = [place for place, code in codes.items() if place != own and document.source in (None, code)]
+    others = [place for place, code in codes.items() if place != own]
     if own is None and len(codes) < 2:
         return
     if own is None or not others:
-        needs = f"a column {target} to fill, and one in {document.source or 'another language'}"
+        needs = f"a column {target} to fill, and one in another language"
         raise UsageError(f"{document.label}: a table in {', '.join(codes.values())}: name in it {needs}")
-    theirs, document.source = others[0], codes[others[0]]
+    theirs, document.source = others[0], document.source or codes[others[0]]
     for number, row, cells in rows:
         cell = dict(_cells(row)).get(own)
         if cells.get(own, "").strip() or (cell and cell.first("f")):

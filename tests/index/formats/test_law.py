@@ -368,6 +368,10 @@ def test_of_a_table_the_empty_cells_of_its_own_column_are_filled(tmp_path: Path)
     ).replace('<x:c r="C3" s="7" t="s"/>', f'<x:c r="C3" s="7" t="inlineStr">{text}')
     german = [s.text for s in read(Source(tmp_path / "x.xlsx")) if s.language == "de"]
     assert german == ["<Ab>\nbrechen "] * 2 + ["Optionen"]
+    british = TABLE.replace('B1" t="s"><x:v>1', 'B1"><x:v>en-GB')
+    two = [("xl/worksheets/sheet2.xml", british), ("xl/worksheets/sheet1.xml", TABLE)]
+    document = open_document(zipped(("xl/sharedStrings.xml", TABLE_STRINGS), *two), "x.xlsx", "de")
+    assert ([unit.text for unit in document.units], document.source) == (["Cancel"] * 4, "en")
     only = zipped(("xl/worksheets/sheet1.xml", TABLE.replace(">fr<", ">other<")))
     with pytest.raises(UsageError, match="a table in de: name in it a column de to fill, and one in another"):
         open_document(only, "x.xlsx", "de")
