@@ -183,9 +183,8 @@ class _Build:
             code: by_frequency(words + training_words(self.job.bundle, code), MOST_WORDS)
             for code, words in counted.items()
         }
-        vectors = write_words(
-            self.job, chosen, {code: entry.sentences for code, entry in self.entries.items()}
-        )
+        sentences = {code: entry.sentences for code, entry in self.entries.items()}
+        vectors = write_words(self.job, chosen, sentences)
         settings = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(words) for code, words in chosen.items()}
         write_neighbourhoods(self.job, ".words", sizes, settings, own=True)

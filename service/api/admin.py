@@ -200,5 +200,5 @@ def _version(manifest: IndexManifest) -> Version:
         base=manifest.base,
         created=manifest.created,
         model=manifest.model,
-        sentences={code: entry.sentences for code, entry in manifest.languages.items()},
+        sentences=manifest.sentences,
     )

@@ -8,7 +8,6 @@ import json
 import logging
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -173,13 +172,10 @@ class _Run:
 
     def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:
         """How many of the new sentences cleaning dropped, by reason."""
-        counts = Counter[str]()
-        for entry in manifest.languages.values():
-            counts.update(entry.dropped)
+        counts = manifest.dropped
         if manifest.base in versions(self.index):
-            for entry in manifest_of(self.index, manifest.base).languages.values():
-                counts.subtract(entry.dropped)
-        return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED_BY_ID}
+            counts -= manifest_of(self.index, manifest.base).dropped
+        return {reason: count for reason, count in counts.items() if reason != DELETED_BY_ID}
 
     def _when_free(self, act: Callable[[], Result]) -> Result:
         """Call `act` until no other build holds the index."""
