@@ -84,8 +84,7 @@ class Translator:
         self._word_search = WordSearch(
             self.word_indexes, self._taught, sentences, self._sources, pictograms, self.confidence
         )
-        self.languages = tuple(map(self._info, codes))
-        self.known = Languages(self.languages)
+        self.languages = Languages(map(self._info, codes))
 
     @classmethod
     def open(
@@ -249,10 +248,10 @@ class Translator:
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
         """Raise RequestError for a pair that cannot be asked; `own`: whether one language can."""
-        named = ("source", source), ("target", target)
-        if faults := [self.known.unknown(*pair) for pair in named if self.known.find(pair[1]) != pair[1]]:
+        languages, named = self.languages, (("source", source), ("target", target))
+        if faults := [languages.unknown(*pair) for pair in named if languages.find(pair[1]) != pair[1]]:
             raise UnknownLanguageError(faults[0].message, faults)
-        self.known.check_reachable("text", source, {target: target}, own=own)
+        languages.check_reachable("text", source, {target: target}, own=own)
 
     def _info(self, code: str) -> LanguageInfo:
         entry, is_source = self.manifest.languages.get(code), code in self._sources

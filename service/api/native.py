@@ -49,7 +49,7 @@ async def translate_word(request: Request, body: WordRequest) -> WordResponse:
 @router.get("/languages", summary="List the languages")
 async def languages(request: Request) -> tuple[LanguageInfo, ...]:
     """List the languages: what each can be translated into, how much the index has of it, and how well."""
-    return (await get_engine(request)).translator.languages
+    return tuple((await get_engine(request)).languages)
 
 
 @router.get("/teach/pictures", summary="List pictures to teach a language with")

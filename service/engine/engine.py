@@ -42,7 +42,7 @@ class ServiceEngine:
         slow_batcher: Batcher | None = None,
     ) -> None:
         self.translator = translator
-        self.languages = translator.known
+        self.languages = translator.languages
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
         self._slow_batcher = slow_batcher or batcher
         self._named = translator.model, translator.version
@@ -84,7 +84,7 @@ class ServiceEngine:
         self.translator.answer(
             [
                 Query("sentence", "warm-up", language.code, language.targets[0])
-                for language in self.translator.languages
+                for language in self.languages
                 if language.sentences and language.targets
             ]
         )
