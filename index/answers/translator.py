@@ -126,12 +126,11 @@ class Translator:
         return self.manifest.version
 
     def answer(self, queries: Sequence[Query], stage: Stage = nullcontext) -> list[Answers]:
-        """Answer queries, best answers first; texts are encoded once, whatever their number of targets.
+        """Answer queries of clean texts, best answers first; texts are encoded once, whatever the targets.
 
         If the index has translations of a text, or of nearly that text, they come first, and `match` says so
         (memory.py). `stage` is entered for each stage: tokenise, encode, search. Raises RequestError.
         """
-        queries = [query._replace(text=clean(query.text)) for query in queries]
         places: dict[tuple[Kind, str, str], list[int]] = {}
         for place, query in enumerate(queries):
             places.setdefault((query.kind, query.source, query.target), []).append(place)
@@ -159,7 +158,7 @@ class Translator:
 
         In its own language, those that mean the same.
         """
-        return self.answer([Query("sentence", text, source, target, k) for text in texts])
+        return self.answer([Query("sentence", clean(text), source, target, k) for text in texts])
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
         """Find the k words in `target` that best translate each word in `source`, as `answer` does.
@@ -167,7 +166,7 @@ class Translator:
         `in_vocabulary` says whether the index has the word that was asked for; a word that it does not have
         is translated by its subwords.
         """
-        return self.answer([Query("word", word, source, target, k) for word in words])
+        return self.answer([Query("word", clean(word), source, target, k) for word in words])
 
     def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
         """Look each text in `source` up in the translation memory alone; () for a text that it does not have.

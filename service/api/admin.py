@@ -40,7 +40,7 @@ ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an adm
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
 VERSIONS_LISTED = 100  # each change makes one
-RETRY_AFTER = 5  # seconds, where Redis does not answer
+REDIS_RETRY_AFTER = 5  # seconds, where Redis does not answer
 Result = TypeVar("Result")
 JobId = Annotated[str, Path(description="The id that the job was given.")]
 
@@ -185,7 +185,7 @@ async def _ask(act: Callable[[], Result]) -> Result:
     try:
         return await asyncio.to_thread(act)
     except RedisError:
-        raise unavailable(ProblemType.JOBS_UNREACHABLE, RETRY_AFTER) from None
+        raise unavailable(ProblemType.JOBS_UNREACHABLE, REDIS_RETRY_AFTER) from None
 
 
 def _existing(job: Job | None) -> Job:

@@ -49,14 +49,11 @@ class ServiceEngine:
 
     async def answers(self, queries: Sequence[Query]) -> list[Answers]:
         """Answer queries from the cache or the index. Raises ProblemError if too much is waiting."""
-        keys = [
-            CacheKey(*self._named, query.kind, query.text, query.source, query.target, query.k)
-            for query in queries
-        ]
+        keys = [CacheKey(*self._named, query) for query in queries]
         found = await self._look_up(list(dict.fromkeys(keys)))
-        for key in keys:
+        for key, query in zip(keys, queries, strict=True):
             best = found[key][0].confidence if found[key] else 0.0
-            self._metrics.answered(key.kind, key.source, key.target, best, best >= MIN_CONFIDENCE)
+            self._metrics.answered(query.kind, query.source, query.target, best, best >= MIN_CONFIDENCE)
         return [found[key] for key in keys]
 
     async def run(
@@ -116,8 +113,8 @@ class ServiceEngine:
 
     def _answer(self, keys: Sequence[CacheKey]) -> list[Answers]:
         """Answer, in a thread. Methods of one engine are equal, so requests share a call."""
-        self._metrics.batch(len({(key.source, key.text) for key in keys}))
-        queries = [Query(key.kind, key.text, key.source, key.target, key.k) for key in keys]
+        queries = [key.query for key in keys]
+        self._metrics.batch(len({(query.source, query.text) for query in queries}))
         return self.translator.answer(queries, self._metrics.stage)
 
     @cached_property
