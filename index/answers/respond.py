@@ -93,7 +93,7 @@ async def respond(
     chosen = partial(
         likely,
         min_confidence=request.min_confidence,
-        near=translator.confidence.near if "near" in request.include else 1.0,
+        near=translator.confidence.near if "near" in request.include else None,
     )
     found = [{target: chosen(next(rows)) for target in text.targets} for text in asked]
     sources = [request.source or text.source for text in asked]

@@ -105,7 +105,7 @@ class SentenceIndex:
         return self._texts.slice(begin, end - begin)
 
     def translations(self, row: int, target: "SentenceIndex") -> list[int]:
-        """The rows of the sentences in `target` that say what a row says, by the corpus; here, the row."""
+        """The rows of the sentences in `target` that translate a row, by the corpus; here, the row itself."""
         if target is self:
             return [row]
         if self.groups is None or target.groups is None:
@@ -113,7 +113,7 @@ class SentenceIndex:
         return target.groups.rows(self.groups.of(row))
 
     def said_in(self, other: "SentenceIndex") -> NDArray[np.bool_]:
-        """(count,) which sentences the corpus has in another language, too; here, all."""
+        """(count,) which sentences the corpus has in the language of `other`, too: all of its own."""
         if other.language not in self._said_in:
             said = np.full(len(self), other is self)
             if self.groups is not None and other.groups is not None:

@@ -30,7 +30,7 @@ from index.errors import UnknownLanguageError
 from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
-from index.storage.versions import DETECTOR, DOMAIN, open_version
+from index.storage.versions import DETECTOR, DOMAIN_FILE, open_version
 from index.text.courtesies import without_courtesies
 from index.text.identification import Detector, clear_language, fasttext_chances, has_letters
 from index.text.normalisation import clean, words_of
@@ -38,8 +38,8 @@ from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
-StageName = Literal["tokenise", "encode", "search"]
-Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
+# Entered for as long as a stage takes.
+StageScope = Callable[[Literal["tokenise", "encode", "search"]], AbstractContextManager[object]]
 
 
 class Translator:
@@ -112,7 +112,7 @@ class Translator:
                 tuple(codes),
             ),
             Pictograms.open(bundle),
-            np.array(read_array(folder / DOMAIN, (encoder.vocabulary,))),  # slow as a memory map
+            np.array(read_array(folder / DOMAIN_FILE, (encoder.vocabulary,))),  # slow as a memory map
         )
 
     @property
@@ -125,7 +125,7 @@ class Translator:
         """The ID of the index version, such as `20261120-1`."""
         return self.manifest.version
 
-    def answer(self, queries: Sequence[Query], stage: Stage = nullcontext) -> list[Answers]:
+    def answer(self, queries: Sequence[Query], stage: StageScope = nullcontext) -> list[Answers]:
         """Answer queries of clean texts, best answers first; texts are encoded once, whatever the targets.
 
         If the index has translations of a text, or of nearly that text, they come first, and `match` says so
@@ -225,7 +225,7 @@ class Translator:
             for row in self.pictograms.nearest(vectors)
         ]
 
-    def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Questions]:
+    def _asked(self, texts: Iterable[tuple[str, str]], stage: StageScope) -> dict[str, Questions]:
         """Tokenise and encode cleaned texts, as (source, text); the questions of each language."""
         by_source: dict[str, list[str]] = {}
         for source, text in texts:

@@ -16,7 +16,7 @@ from index.answers.sentence_index import SentenceIndex
 from index.build.encoding import BuildJob
 from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
-from index.confidence.models import Model, fit
+from index.confidence.models import Columns, Model, fit
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.vector_index import drawn_rows
@@ -25,7 +25,6 @@ from index.words.vocabulary import training_tokens
 SENTENCES_COUNTED = 10_000  # of each language
 SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
-Columns = dict[str, NDArray[np.float64]]
 SENTENCES_ASKED = 2000  # over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
 SMOOTHING = 0.5  # added to each count of a token

@@ -14,7 +14,7 @@ from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex, fold
 from index.build.calibration import fit_choice
 from index.build.probes import dictionary, everyday, reworded, scenes, shortened
-from index.confidence.models import Model, Models, fit
+from index.confidence.models import Columns, Model, Models, fit
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.vectors.faiss import FaissIndex
@@ -26,7 +26,6 @@ POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence dep
 MAX_PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 ENGLISH = "en"
 WORD = ("cosine", "score", "gap", "shortfall", "rarer")  # what the model of words weighs
-Columns = dict[str, NDArray[np.float64]]
 
 
 def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed: int) -> Models:

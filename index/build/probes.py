@@ -52,9 +52,9 @@ def asked(
     count: int,
     encoder: TextEncoder,
 ) -> dict[Pair, Probes]:
-    """Ask `count` texts over all pairs, as many of each: those that `texts_in` the first language of a pair.
+    """Ask `count` texts in all, equally many of each pair of languages, of the index of the second language.
 
-    They are drawn by the codes of the pair, and asked of the index of its second language.
+    They are drawn from `texts_in` the first language; the codes of the pair are the seed.
     """
     probes = {}
     for source, target in pairs:

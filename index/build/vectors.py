@@ -20,8 +20,6 @@ from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourho
 from index.vectors.tuning import foreign_queries, nearest, recall, tune
 from index.vectors.vector_index import ROWS_AT_A_TIME, Rows
 
-Columns = dict[str, NDArray[np.float32]]  # language -> a value for each row
-
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 
 
@@ -69,8 +67,8 @@ def write_neighbourhoods(
     opened = _opened(job, suffix, sizes, settings)
     for index in opened.values():
         index.use_least()
-    means: dict[str, Columns] = {code: {} for code in sizes}
-    best: dict[str, Columns] = {code: {} for code in sizes}
+    # Language -> other language -> a value for each row.
+    means, best = ({code: dict[str, NDArray[np.float32]]() for code in sizes} for _ in range(2))
     searches = len(sizes) - (not own)
     with Progress(sum(sizes.values()) * searches, unit="rows", label="neighbourhoods") as bar:
 

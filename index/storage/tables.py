@@ -20,10 +20,8 @@ TEXT_COLUMNS = frozenset({*SENTENCE_COLUMNS, "word"})  # others are numbers
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 SMALL_BYTES = 4096  # of an array that is read rather than mapped
 
-Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]
 
-
-def write_table(path: Path, columns: Columns) -> None:
+def write_table(path: Path, columns: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> None:
     """Write columns of equal length, texts and arrays of numbers, as an Arrow file of one record batch."""
     batch = pa.record_batch(list(map(array, columns.values())), names=list(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, get_args
 
-Kind = Literal["tags", "placeholders", "numbers"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PlaceableKind = Literal["tags", "placeholders", "numbers"]
+KINDS: tuple[PlaceableKind, ...] = get_args(PlaceableKind)
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}, {0,number}; [X0X], by which
 # Weblate hides one; the number of an ICU plural (#); the style of a subtitle ({\an8}); digits with what
@@ -27,14 +27,14 @@ _SIGNS = re.compile(r"[<{%$#\d]")  # every placeable contains one of these
 _STANDS_FOR = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
 
 
-def placeables(text: str, *kinds: Kind) -> list[re.Match[str]]:
+def placeables(text: str, *kinds: PlaceableKind) -> list[re.Match[str]]:
     """The placeables of a text, or those of some kinds, in order; the `lastgroup` of each is its kind."""
     if _SIGNS.search(text) is None:  # nearly always
         return []
     return [found for found in _PLACEABLE.finditer(text) if not kinds or found.lastgroup in kinds]
 
 
-def marks(text: str, *kinds: Kind) -> list[str]:
+def marks(text: str, *kinds: PlaceableKind) -> list[str]:
     """What `placeables` finds, as it is written."""
     return [found[0] for found in placeables(text, *kinds)]
 
@@ -68,7 +68,7 @@ def put_back(question: str, original: str, answer: str) -> str:
     1,500, which is 1.5 elsewhere. Otherwise the answer is returned unchanged.
     """
     alike = list(map(_form, placeables(question))) == list(map(_form, placeables(original)))
-    kinds: tuple[Kind, ...] = () if alike else ("placeholders", "numbers")
+    kinds: tuple[PlaceableKind, ...] = () if alike else ("placeholders", "numbers")
     asked, known, given = (placeables(text, *kinds) for text in (question, original, answer))
     swaps = {(old[0], new[0]) for old, new in zip(known, asked, strict=False)}
     changed = {old: new for old, new in swaps if old != new}

@@ -16,10 +16,10 @@ from index.confidence import MIN_CONFIDENCE
 from index.errors import StoreError
 from index.teaching.suggestions import pictures_like, teaching_pictures
 from index.text.normalisation import clean
-from service.engine.batching import Batcher, QueueFullError, Run
+from service.engine.batching import Batcher, Compute, QueueFullError
 from service.engine.cache import Cache, CacheKey
 from service.http.problems import ProblemType, unavailable
-from service.observability.metrics import Metrics, Stage
+from service.observability.metrics import Metrics, StageName
 
 log = logging.getLogger("passepartout.store")
 
@@ -57,7 +57,7 @@ class ServiceEngine:
         return [found[key] for key in keys]
 
     async def run(
-        self, step: Stage, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+        self, step: StageName, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
         """Call `act` on items in a thread of the batcher; ProblemError if too much is waiting."""
         with self._metrics.stage(step):
@@ -101,7 +101,7 @@ class ServiceEngine:
             answers |= new_answers
         return answers
 
-    async def _compute(self, run: Run, items: Mapping[Hashable, object], batcher: Batcher) -> list[Any]:
+    async def _compute(self, run: Compute, items: Mapping[Hashable, object], batcher: Batcher) -> list[Any]:
         try:
             return await batcher.compute(run, items)
         except QueueFullError:
