@@ -21,11 +21,11 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.sentence_search import SentenceSearch
 from index.answers.word_index import WordIndex, fold
 from index.answers.word_search import WordSearch
+from index.arrays import Vectors
 from index.confidence.models import Confidence
 from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError
 from index.languages import language
 from index.storage.index_manifest import IndexManifest

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
 from index.answers.sentence_index import SentenceIndex
+from index.arrays import Numbers
 from index.build.encoding import BuildJob
 from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
@@ -43,7 +44,7 @@ class TokenCounts:
         return self.scores(np.arange(len(self.held))).astype(np.float32)
 
     def scores(
-        self, tokens: NDArray[np.int64], *, less_held: float = 0.0, less_other: float = 0.0
+        self, tokens: Numbers, *, less_held: float = 0.0, less_other: float = 0.0
     ) -> NDArray[np.float64]:
         """(n,) tokens -> their entries of `table`, after subtracting occurrences from each token's counts.
 

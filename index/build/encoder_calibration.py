@@ -12,11 +12,11 @@ from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, joined
 from index.answers.evidence import word_candidates
 from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex, fold
+from index.arrays import Vectors
 from index.build.calibration import fit_choice
 from index.build.probes import dictionary, everyday, reworded, scenes, shortened
 from index.confidence.models import Columns, Model, Models, fit
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
 from index.words.contexts import in_context

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from index.arrays import Numbers
 from index.build.corpus import metadata_of
-from index.encoder.vectors import Numbers
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest

@@ -12,11 +12,11 @@ import numpy as np
 
 import index
 from index.answers.sentence_index import SentenceIndex
+from index.arrays import Numbers, Vectors
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 # Beside the packages, both in a checkout and where they are installed.
 PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
@@ -34,12 +34,12 @@ class Probes:
     rows nearest to each with their cosines, (n, CANDIDATE_COUNT).
     """
 
-    lines: Rows
+    lines: Numbers
     texts: Sequence[str]
     tokens: Tokens
     vectors: Vectors
     cosines: Vectors
-    rows: Rows
+    rows: Numbers
 
     def __len__(self) -> int:
         return len(self.texts)

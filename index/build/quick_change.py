@@ -20,6 +20,7 @@ import pyarrow as pa
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WORD_COLUMNS
+from index.arrays import Numbers, Vectors
 from index.build.build_index import Plan, made_before
 from index.build.cleaning import Cleaned, Cleaner, compared
 from index.build.corpus import Ids, metadata_of
@@ -27,7 +28,6 @@ from index.build.encoding import Worker
 from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Numbers, Vectors
 from index.errors import BundleError
 from index.formats.sentence import Sentence
 from index.storage.groups import write_groups

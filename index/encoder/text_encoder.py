@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import onnxruntime
 
+from index.arrays import Vectors, unit
 from index.encoder.bundle import ENCODER_GRAPHS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
-from index.encoder.vectors import Vectors, unit
 from index.encoder.word_list import parsed
 from index.errors import DamagedError
 from index.text.contrasts.meanings import Meanings

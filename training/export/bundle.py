@@ -18,6 +18,7 @@ from evaluation.suites.sets import (
     read_split,
     shared_images,
 )
+from index.arrays import Vectors
 from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
@@ -34,7 +35,6 @@ from index.encoder.bundle import (
 )
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import DataError, TrainingError, UsageError
 from index.frozen import first_error
 from index.storage.files import entries_of

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer
 
+from index.arrays import unit
 from index.encoder import text_encoder
 from index.encoder.bundle import Bundle, open_bundle, words_file
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import unit
 from index.errors import DamagedError
 from tests.bundles import LANGUAGES, make_bundle, republished, sentences
 
