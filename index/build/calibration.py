@@ -28,7 +28,7 @@ from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
 from index.arrays import Numbers, Vectors
 from index.build import probes
-from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
+from index.build.probes import Pair, Probes, encoded, first_scenes, reworded, shortened
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
 from index.text.normalisation import words_of
@@ -180,8 +180,8 @@ def scene_paraphrases(
     """Scenes of languages reworded and asked of their own language, to whose sentences they are added."""
     drawn = probes.asked(
         indexes.sentences,
-        [(code, code) for code in codes if scenes(code)],
-        lambda code: reworded(scenes(code)),
+        [(code, code) for code in codes if first_scenes(code)],
+        lambda code: reworded(first_scenes(code)),
         PARAPHRASES,
         encoder,
     )
@@ -282,7 +282,7 @@ class AddedScenes:
     @classmethod
     def to(cls, indexes: Indexes, code: str, lines: Numbers, encoder: TextEncoder) -> "AddedScenes":
         """Add those scenes to a language of an index."""
-        index, every = indexes.sentences[code], scenes(code)
+        index, every = indexes.sentences[code], first_scenes(code)
         texts, _, vectors = encoded([every[line] for line in lines.tolist()], encoder, code)
         cosines, rows = index.vectors.search(vectors, MAX_SCENE_COPIES, batched=True)
         known = indexes.words[code]

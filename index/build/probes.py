@@ -80,7 +80,7 @@ def everyday(language: str) -> list[str]:
     return path.read_text("utf-8").splitlines() if path.is_file() else []
 
 
-def scenes(language: str) -> list[str]:
+def first_scenes(language: str) -> list[str]:
     """The first scenes in a language, line i the same in each; empty for a language without scenes."""
     return everyday(language)[: SAYINGS.start]
 

@@ -94,11 +94,11 @@ def _drawn_scenes(
     job: BuildJob, indexes: Mapping[str, SentenceIndex], codes: Sequence[str]
 ) -> dict[Pair, Probes]:
     """Ask scenes in each pair of languages: most in those that are both in the index, if it has several."""
-    codes = [code for code in codes if probes.scenes(code)]
+    codes = [code for code in codes if probes.first_scenes(code)]
     pairs = [(source, target) for target in indexes for source in codes if source != target]
     measured = [pair for pair in pairs if len(indexes) == 1 or pair[0] in indexes]
     others = [pair for pair in pairs if pair not in measured]
-    texts = {code: probes.shortened(probes.scenes(code)) for code in codes}
+    texts = {code: probes.shortened(probes.first_scenes(code)) for code in codes}
     few = SCENES_ASKED * len(others) // max(1, len(pairs))
     asked = probes.asked(indexes, measured, texts.__getitem__, SCENES_ASKED, job.encoder)
     return asked | probes.asked(indexes, others, texts.__getitem__, few, job.encoder)
@@ -151,7 +151,7 @@ def _scene_outcomes(
         usable = {
             pair: part
             for pair, part in scenes.items()
-            if pair[1] == target and (pair[0] in codes or len(codes) == 1) and probes.scenes(target)
+            if pair[1] == target and (pair[0] in codes or len(codes) == 1) and probes.first_scenes(target)
         }
         if not usable:
             continue
