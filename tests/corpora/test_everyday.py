@@ -91,7 +91,7 @@ def lines_of(language: str) -> list[str]:
 
 
 def test_the_check_and_the_probes_have_the_same_sayings() -> None:
-    assert SAYING_LINES == (SAYINGS.start + 1, SAYINGS.stop)
+    assert (SAYINGS.start + 1, SAYINGS.stop) == SAYING_LINES
 
 
 @pytest.mark.slow
