@@ -1,7 +1,4 @@
-"""Facts of languages, each once: BCP 47 codes in all spellings, names, scripts and spaces, how they write.
-
-What the words of a language say is in text/contrasts/LANG.toml.
-"""
+"""Facts of languages, each once: codes (BCP 47) in all spellings, names, scripts, how they are written."""
 
 import re
 import unicodedata

@@ -165,7 +165,6 @@ def lexicon_of(language: str) -> Lexicon:
     axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
-    kinds = {kind: frozenset(axes.pop(kind, ())) for kind in KINDS}
     synonyms = [words.split() for words in axes.pop(SAME, ())]
     same: dict[str, list[re.Pattern[str]]] = {}
     for words in synonyms:
@@ -174,27 +173,23 @@ def lexicon_of(language: str) -> Lexicon:
             same.setdefault(letter, []).append(pattern)
     several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
     joined = _any_of(several).replace("\\\t", "[\t ]") or NOTHING  # a space before a postposition
-    polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
-    polite_forms = [(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())]
-    tense_forms = [forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())]
-    prefix, choice = re.compile(axes.pop(PREFIX, NOTHING)), re.compile(axes.pop(CHOICE, f"({NOTHING})"))
-    event_first = axes.pop(EVENT_FIRST, False)
-    mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
+    polite = _any_of(axes.pop(POLITE, ()))
     axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
     return Lexicon(
         ignored=ignored,
         affirmative=affirmative,
-        axes={axis: _pattern(values, language) for axis, values in axes.items()},
-        mood=mood,
-        kinds=kinds,
+        mood=_pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language),
+        kinds={kind: frozenset(axes.pop(kind, ())) for kind in KINDS},
         same=same,
         phrases=re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])"),
-        polite=polite,
-        polite_forms=polite_forms,
-        tense_forms=tense_forms,
-        prefix=prefix,
-        choice=choice,
-        event_first=event_first,
+        polite=re.compile(rf"\b({polite})\b" if polite else ""),
+        polite_forms=[(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())],
+        tense_forms=[forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())],
+        prefix=re.compile(axes.pop(PREFIX, NOTHING)),
+        choice=re.compile(axes.pop(CHOICE, f"({NOTHING})")),
+        event_first=axes.pop(EVENT_FIRST, False),
+        # What is left.
+        axes={axis: _pattern(values, language) for axis, values in axes.items()},
         begins={axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()},
     )
 
