@@ -27,7 +27,7 @@ DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
 OVERLOAD_STATUSES = (429, 503)
 
 AnyTexts = str | list[str] | tuple[str, ...]
-Kind = TypeVar("Kind")
+Answered = TypeVar("Answered")
 
 
 class ServiceError(PassepartoutError):
@@ -112,11 +112,11 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, request: SentenceRequest | WordRequest, answer: type[Kind]) -> Kind:
+    def _ask(self, request: SentenceRequest | WordRequest, answer: type[Answered]) -> Answered:
         fields = request.model_dump(exclude_defaults=True)
         return self._call("POST", f"translate/{request.kind}", answer, json=fields)
 
-    def _call(self, method: str, path: str, kind: type[Kind], **options: Any) -> Kind:  # noqa: ANN401
+    def _call(self, method: str, path: str, kind: type[Answered], **options: Any) -> Answered:  # noqa: ANN401
         """What the service answers, as `kind`; the request is repeated while the service is overloaded.
 
         UnreachableError if it is something else.

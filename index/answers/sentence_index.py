@@ -18,7 +18,7 @@ from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
 from index.vectors.neighbourhoods import BySource, csls_scores
-from index.vectors.segments import open_vectors
+from index.vectors.segmented import open_vectors
 from index.vectors.vector_index import VectorIndex
 
 

@@ -1,8 +1,8 @@
 """A change in seconds: a version that shares large files with the one before, and has small ones beside them.
 
 LANG.faiss stays; the vectors of added and replaced sentences are in LANG.added.faiss, which is searched with
-it (vectors/segments.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay as
-they were measured until the next build or change of many sentences, which merges all. Each change makes a
+it (vectors/segmented.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay
+as they were measured until the next build or change of many sentences, which merges all. Each change makes a
 version, and removes older ones that such changes made: there may be hundreds a day.
 """
 
@@ -48,7 +48,7 @@ from index.text.identification import Detector
 from index.text.normalisation import clean
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.segments import ADDED, Segmented, open_vectors
+from index.vectors.segmented import ADDED, Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
 KEPT_CHANGES = 10  # latest versions that a change leaves, and those of the last RECENT_SECONDS: a job

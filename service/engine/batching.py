@@ -20,7 +20,7 @@ from service.observability.metrics import Metrics
 
 # Computes a list of items. Items with the same function are computed by one call.
 Compute = Callable[[Sequence[Any]], Sequence[Any]]
-Outcome = Sequence[Any] | BaseException
+BatchOutcome = Sequence[Any] | BaseException
 
 
 class QueueFullError(Exception):
@@ -148,7 +148,7 @@ class Batcher:
         outcomes = [(group, _attempt(group)) for group in groups.values()]
         loop.call_soon_threadsafe(self._deliver, outcomes)
 
-    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], Outcome]]) -> None:
+    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], BatchOutcome]]) -> None:
         self._idle_threads += 1
         for group, outcome in outcomes:
             for position, work in enumerate(group):
@@ -162,7 +162,7 @@ class Batcher:
             self._schedule()
 
 
-def _attempt(work: Sequence[WorkItem]) -> Outcome:
+def _attempt(work: Sequence[WorkItem]) -> BatchOutcome:
     try:
         return work[0].run([item.item for item in work])
     except Exception as error:  # raised wherever an item is awaited
