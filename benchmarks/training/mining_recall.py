@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from evaluation.suites.sets import read_aligned
-from index.encoder.vectors import unit
+from index.arrays import unit
 from training.data.captions import CaptionedPictures
 from training.data.folder import texts_by_name
 from training.data.tokens import tokenize

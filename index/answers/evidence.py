@@ -31,12 +31,12 @@ from index.answers.answer import NO_DIFFERENCES, Differs
 from index.answers.candidates import Candidates, gaps, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import UNKNOWN_WORD, WordIndex
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.text.normalisation import lowered, words_of
 from index.text.number_words import contradict
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 DOMAIN = ("token_score", "question_mean", "log_tokens")
 LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
@@ -153,7 +153,7 @@ class WordPairs:
     """
 
     def __init__(
-        self, asked: Questions, source: WordIndex, target: WordIndex, questions: Rows, words: Tokens
+        self, asked: Questions, source: WordIndex, target: WordIndex, questions: Numbers, words: Tokens
     ) -> None:
         """Compare the words of `asked` with those of candidates for `questions` (n,), rows of `target`."""
         self._asked, self._source, self._target, self._questions = asked, source, target, questions

@@ -31,7 +31,7 @@ from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.options import Cleaning, Options
 from index.storage.versions import (
     DETECTOR,
-    ENCODER,
+    ENCODER_FOLDER,
     building,
     current,
     made_by,
@@ -129,8 +129,8 @@ class _Build:
     def run(self, version: str) -> IndexManifest:
         """Run every stage; return the manifest of what is in the work folder."""
         job, plan = self.job, self.plan
-        shutil.copytree(job.bundle.folder, job.work / ENCODER)
-        verify(job.work / ENCODER, job.bundle.manifest.files)
+        shutil.copytree(job.bundle.folder, job.work / ENCODER_FOLDER)
+        verify(job.work / ENCODER_FOLDER, job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
         likely = [code for code in (*given, *plan.previous) if code] if None not in given else []
         trained = detector_of(job.encoder, {})

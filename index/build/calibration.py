@@ -26,16 +26,16 @@ from index.answers.evidence import Questions, WordPairs, add_evidence
 from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
+from index.arrays import Numbers, Vectors
 from index.build import probes
-from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
+from index.build.probes import Pair, Probes, encoded, first_scenes, reworded, shortened
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.normalisation import words_of
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
+from index.vectors.vector_index import CANDIDATE_COUNT, drawn_rows
 
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
 # candidates hardly varies within an index, and how far an answer is above the next says nothing of it where
@@ -105,7 +105,7 @@ class Pool:
 
     asked: Questions
     cosines: Vectors
-    rows: Rows
+    rows: Numbers
     right: NDArray[np.bool_]
     means: NDArray[np.float32]
     best: NDArray[np.float32] | None
@@ -153,7 +153,7 @@ def _answered(pool: Pool, left_out: NDArray[np.bool_], most: int) -> Candidates:
 
 def aligned(
     indexes: Indexes, pair: Pair, count: int, random: np.random.Generator
-) -> tuple[Rows, list[list[int]]]:
+) -> tuple[Numbers, list[list[int]]]:
     """Draw up to `count` rows of the first language that have translations in the second, and their rows."""
     source, target = (indexes.sentences[code] for code in pair)
     if source.groups is None or target.groups is None:
@@ -167,7 +167,7 @@ def aligned(
     return np.array([row for row, _ in found], np.int64), [translations for _, translations in found]
 
 
-def paraphrase_pools(indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder) -> Iterable[Pool]:
+def paraphrase_pools(indexes: Indexes, code: str, rows: Numbers, encoder: TextEncoder) -> Iterable[Pool]:
     """Sentences of a language, by their rows, reworded and asked of that language itself."""
     texts = reworded([indexes.sentences[code].text(row) for row in rows.tolist()])
     vectors = encoder.encode(texts, language=code)
@@ -180,8 +180,8 @@ def scene_paraphrases(
     """Scenes of languages reworded and asked of their own language, to whose sentences they are added."""
     drawn = probes.asked(
         indexes.sentences,
-        [(code, code) for code in codes if scenes(code)],
-        lambda code: reworded(scenes(code)),
+        [(code, code) for code in codes if first_scenes(code)],
+        lambda code: reworded(first_scenes(code)),
         PARAPHRASES,
         encoder,
     )
@@ -235,7 +235,9 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
     return fit_choice(joined(tables), FOREIGN_ALIGNED)
 
 
-def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
+def sentence_pools(
+    indexes: Indexes, pair: Pair, rows: Numbers, answers: Sequence[list[int]]
+) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
     source = indexes.sentences[pair[0]]
     texts = [source.text(row) for row in rows.tolist()]
@@ -271,16 +273,16 @@ class AddedScenes:
     are the same, or -1; `features` and `words`: of the index, with them.
     """
 
-    lines: Rows
+    lines: Numbers
     vectors: Vectors
-    copies: Rows
+    copies: Numbers
     features: Features
     words: WordIndex
 
     @classmethod
-    def to(cls, indexes: Indexes, code: str, lines: Rows, encoder: TextEncoder) -> "AddedScenes":
+    def to(cls, indexes: Indexes, code: str, lines: Numbers, encoder: TextEncoder) -> "AddedScenes":
         """Add those scenes to a language of an index."""
-        index, every = indexes.sentences[code], scenes(code)
+        index, every = indexes.sentences[code], first_scenes(code)
         texts, _, vectors = encoded([every[line] for line in lines.tolist()], encoder, code)
         cosines, rows = index.vectors.search(vectors, MAX_SCENE_COPIES, batched=True)
         known = indexes.words[code]
@@ -343,7 +345,7 @@ def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float3
     return average
 
 
-def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
+def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Numbers:
     """The place of each question's likeliest candidate; of equal ones, that with the highest score."""
     order = np.lexsort((-chances, table["question"]))
     return order[firsts(table["question"][order])]

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from index.arrays import Numbers
 from index.build.corpus import metadata_of
-from index.encoder.vectors import Numbers
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, array, integers, read_table
-from index.vectors.segments import open_vectors
+from index.vectors.segmented import open_vectors
 
 BLOCK_ROWS = 8192  # read at a time
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id

@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from index.arrays import Vectors, unit
 from index.encoder.bundle import Bundle
-from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 from index.frozen import Frozen
 

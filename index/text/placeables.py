@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal, get_args
 
-Kind = Literal["tags", "placeholders", "numbers"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PlaceableKind = Literal["tags", "placeholders", "numbers"]
+KINDS: tuple[PlaceableKind, ...] = get_args(PlaceableKind)
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}, {0,number}; [X0X], by which
 # Weblate hides one; the number of an ICU plural (#); the style of a subtitle ({\an8}); digits with what
@@ -29,14 +29,14 @@ _SIGNS = re.compile(r"[<{%$#\d]")  # every placeable contains one of these
 _STANDS_FOR = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
 
 
-def placeables(text: str, *kinds: Kind) -> list[re.Match[str]]:
+def placeables(text: str, *kinds: PlaceableKind) -> list[re.Match[str]]:
     """The placeables of a text, or those of some kinds, in order; the `lastgroup` of each is its kind."""
     if _SIGNS.search(text) is None:  # nearly always
         return []
     return [found for found in _PLACEABLE.finditer(text) if not kinds or found.lastgroup in kinds]
 
 
-def marks(text: str, *kinds: Kind) -> list[str]:
+def marks(text: str, *kinds: PlaceableKind) -> list[str]:
     """What `placeables` finds, as it is written."""
     return [found[0] for found in placeables(text, *kinds)]
 
@@ -71,7 +71,7 @@ def put_back(question: str, original: str, answer: str) -> str:
     it is returned unchanged.
     """
     alike = list(map(_form, placeables(question))) == list(map(_form, placeables(original)))
-    kinds: tuple[Kind, ...] = () if alike else ("placeholders", "numbers")
+    kinds: tuple[PlaceableKind, ...] = () if alike else ("placeholders", "numbers")
     asked, known, given = (placeables(text, *kinds) for text in (question, original, answer))
     swaps = {(_pieces(old), _pieces(new)) for old, new in zip(known, asked, strict=False)}
     changed = {old: new for old, new in swaps if old != new}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from training.data.tokens import Texts
 from training.data.training_data import TrainingData
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from index.errors import DamagedError
 from training.data.tokens import Texts, Tokens, pad
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
 

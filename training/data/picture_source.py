@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 
 CENTRE_GREY = (0.5, 0.5, 0.5)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from index.languages import UNSPACED_LETTERS
 from index.text.normalisation import as_encoded, clean
 from training.data.settings import TokenizerSettings

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.captions import CaptionedPictures
 from training.data.pairs import PseudopairSupplier
 from training.data.tokens import Tokens

@@ -10,9 +10,9 @@ from onnx.helper import get_node_attr_value
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
+from index.arrays import Vectors
 from index.encoder.bundle import PICTURE_SPACE, Bundle, open_bundle
 from index.encoder.picture_space import PictureSpace, read_picture_space
-from index.encoder.vectors import Vectors
 from index.errors import UsageError
 
 TABLE = "model.text.tokens.weight"  # as training.export.onnx and checkpoints name it

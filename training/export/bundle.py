@@ -18,6 +18,7 @@ from evaluation.suites.sets import (
     read_split,
     shared_images,
 )
+from index.arrays import Vectors
 from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
@@ -34,10 +35,9 @@ from index.encoder.bundle import (
 )
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import DataError, TrainingError, UsageError
 from index.frozen import first_error
-from index.storage.files import describe
+from index.storage.files import entries_of
 from training.data.settings import PICTOGRAM_SET, DataSettings
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -88,7 +88,7 @@ def export_run(
     translated = word_translations(run, data, manifest.languages)
     write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
     manifest = _measure(run, data, model, staging, manifest)
-    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
+    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
     if pictures := pictures_of(encoder, run.recipe, data):
         (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
     (staging / CARD).write_text(model_card(run.recipe, manifest, result, pictures), encoding="utf-8")
@@ -147,7 +147,7 @@ def _measure(
         {code: rows for code, rows in lines.items() if code in manifest.languages}
         for lines in validation_texts(data, run.recipe.data)
     )
-    bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
+    bundle = Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)}))
     distance = _parity(run, model, bundle, texts)
     vectors = {precision: _encode(bundle, texts, precision) for precision in (*_fewer_bits(run.recipe), FULL)}
     scored = {precision: score_translation("validation", "", of) for precision, of in vectors.items()}

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from index.arrays import Vectors
 from index.encoder.lineage import Lineage
 from index.encoder.picture_space import PictureSpace
-from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.storage.files import replace_text
 from training.data.auxiliary import SUPPLIERS

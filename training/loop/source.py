@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.auxiliary import Batch, Supplier
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from evaluation.measures.recall import image_sentence_recall
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from training.data.captions import CaptionedPictures
 from training.data.picture_source import PictureSource
 from training.data.tokens import Tokens, pad

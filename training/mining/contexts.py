@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
 from training.encoders.base import pick_device
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, Weights, WordTranslations, word_vectors

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import words
 from training.data.pairs import Pairs, PseudopairSupplier, read_pairs

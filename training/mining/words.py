@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from training.data.tokens import Tokens
 from training.encoders.base import pick_device
 

@@ -35,7 +35,7 @@ from index.build.maintenance import collect, roll_back
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
-from index.storage.files import describe
+from index.storage.files import entries_of
 from index.storage.index_manifest import VectorSegment
 from index.storage.options import Cleaning, Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
@@ -522,7 +522,7 @@ class Changes(RuleBasedStateMachine):
     def no_version_changes(self) -> None:
         for version in versions(self.index):
             manifest = open_version(self.index, version)[1]
-            listed = describe(self.index / "versions" / version)
+            listed = entries_of(self.index / "versions" / version)
             assert {name: listed[name] for name in manifest.files} == manifest.files
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.errors import DamagedError
 from tests.training.tiny import BAG, SIZE, recipe
 from training.data.captions import CaptionedPictures, load_split

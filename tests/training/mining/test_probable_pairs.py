@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.vectors.faiss import FLAT_ROWS
 from training.mining.probable_pairs import Sentences, halves_to_join, joined, probable_pairs
 

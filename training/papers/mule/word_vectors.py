@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import svds
 
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from training.data.tokens import Tokens
 from training.data.training_data import TrainingData
 

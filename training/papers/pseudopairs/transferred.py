@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.auxiliary import SUPPLIERS
 from training.data.training_data import TrainingData
 from training.papers.shared.mutual import BLOCK

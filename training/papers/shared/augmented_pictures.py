@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from training.data.picture_source import SOURCES, Decoded, PixelScale
 
 SMALLEST_CROP = 0.2  # share of the area; SimCLR's 0.08 leaves a caption little to agree with

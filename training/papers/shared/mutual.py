@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from index.encoder.vectors import Vectors, unit
+from index.arrays import Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.data.pairs import Pairs
 from training.mining.rounds import NEIGHBOURS, WAYS, Mined, Round, sample

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from index.errors import DataError
 from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.captions import CaptionedPictures

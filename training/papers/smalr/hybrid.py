@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean

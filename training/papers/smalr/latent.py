@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from training.data.settings import SettingsTable
 from training.data.tokens import Tokens
 from training.papers.mule.losses import top_violations

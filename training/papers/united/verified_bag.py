@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from training.data.tokens import Tokens
 from training.data.training_data import TrainingData
 from training.encoders.bag import TokenMean, TokenMeanSettings

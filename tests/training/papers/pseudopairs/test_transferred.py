@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, models
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData

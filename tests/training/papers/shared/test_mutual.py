@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.vectors.neighbourhoods import csls
 from tests.bundles import unit_rows
 from training.papers.shared.mutual import BLOCK, mine
