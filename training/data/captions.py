@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from index.errors import DataError
+from training.data.dealing import Owners, Texts
 from training.data.pictograms import load_drawings
-from training.data.picture_sets import Owners, Texts, load_set
+from training.data.picture_sets import load_set
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
 
@@ -50,7 +51,7 @@ class CaptionedPictures:
 def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
     """Read the pictures of a split of the recipe's sets, with the captions that `settings` allows.
 
-    Set by set, pictures are dealt to languages (`DEALS`); one that has no caption is left out. Pictograms
+    Set by set, pictures are dealt to languages (`dealing`); one that has no caption is left out. Pictograms
     beside other sets are in "train" only. Raises DataError if files are missing or malformed, a language has
     captions in no set, or no picture is left.
     """

@@ -131,6 +131,13 @@ def masked_mean(states: Tensor, weights: Tensor) -> Tensor:
     return mean
 
 
+def last_states(states: Tensor, mask: Tensor) -> Tensor:
+    """The state at each row's last token: (N, T, W) and a mask (N, T), ones first -> (N, W)."""
+    last = (mask.sum(dim=1) - 1).clamp(min=0)
+    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+    return out
+
+
 def pick_device() -> torch.device:
     """This process's GPU if there is one, else the CPU."""
     if torch.cuda.is_available():

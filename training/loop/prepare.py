@@ -13,11 +13,12 @@ from index.encoder.picture_space import PictureSpace
 from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.storage.files import replace_text
+from training.data.augmented_pictures import AugmentedPictures
 from training.data.auxiliary import SUPPLIERS
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
 from training.data.picture_sets import epoch_shares, move_onto_first_set
-from training.data.picture_source import SOURCES, FixedFeatures, PictureSource
+from training.data.picture_source import FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
 from training.data.terms import data_terms, require_open
@@ -164,9 +165,9 @@ def picture_sources(
     The space is fitted to the training pictures the first time, and kept in the run's folder.
     """
     vision = run.recipe.vision
-    if source := SOURCES.get(vision.training):
+    if vision.training == "tuned":
         train_source, dev_source = (
-            source(pictures, names, backbone.scale, vision.views, pick_device())
+            AugmentedPictures(pictures, names, backbone.scale, vision.views, pick_device())
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source

@@ -12,7 +12,8 @@ from index.malloc import keep_freed_memory
 from index.progress import Progress
 from training.encoders.two_branch import TwoBranch
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
-from training.loop.engine import ENGINES, Chunk
+from training.loop.chunks import ChunkedEngine
+from training.loop.engine import Chunk
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
@@ -67,8 +68,7 @@ class Loop:
     def __init__(self, run: Run, source: CaptionSource) -> None:
         self.run, self.source, self.model = run, source, source.model
         self.settings = run.recipe.optimiser
-        engine = ENGINES["chunks" if self.settings.chunk_size else "whole"]
-        self.engine = engine(self.model, run.recipe)
+        self.engine = ChunkedEngine(self.model, run.recipe)
         self.optimiser = _optimiser(self.model, self.settings)
         self.counters = Counters()
         self.clock = time.monotonic()

@@ -19,6 +19,7 @@ from index.text.normalisation import words
 from training.data.pairs import Pairs, PseudopairSupplier, read_pairs
 from training.data.tokens import Tokens, tokenize
 from training.mining.contexts import Contexts, translations
+from training.mining.mutual import mine
 from training.mining.probable_pairs import (
     Sentences,
     halves_to_join,
@@ -78,8 +79,7 @@ class Rounds:
         if file.is_file():
             self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
-            way = WAYS["mutual" if self.settings.probability is None else "probable"]
-            self.pairs.pair(*way(self.pairs, epoch, embed, self.settings, self._words).mined())
+            self.pairs.pair(*Round(self.pairs, epoch, embed, self.settings, self._words).mined())
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
@@ -134,7 +134,7 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 @dataclass(frozen=True)
 class Round:
-    """One round of mining for probable pairs."""
+    """One round of mining: for probable pairs, or for a share of all that are each other's nearest."""
 
     source: PseudopairSupplier
     epoch: int
@@ -143,6 +143,24 @@ class Round:
     words: Mapping[str, Words]  # {} if they don't count
 
     def mined(self) -> Mined:
+        """Pairs of each two languages, and the weights of probable ones; others are all alike."""
+        return self._probable() if self.settings.probability else (self._mutual(), {})
+
+    def _mutual(self) -> dict[tuple[str, str], Pairs]:
+        """The mutually nearest sentences with the highest CSLS, of all texts and languages."""
+        tokens, settings, seed = self.source.tokens, self.settings, self.source.seed
+        drawn = {
+            code: sample(len(rows), settings.sentences, [seed, self.epoch, *code.encode()])
+            for code, rows in tokens.items()
+        }
+        vectors = {code: self.embed([tokens[code][i] for i in rows]) for code, rows in drawn.items()}
+        found = mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=seed)
+        return {
+            (first, second): np.stack([drawn[first][rows[:, 0]], drawn[second][rows[:, 1]]], axis=1)
+            for (first, second), rows in found.items()
+        }
+
+    def _probable(self) -> Mined:
         """Probable translations within each text, and how much each weighs: its probability."""
         parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
         for rows in self.source.rows.values():
@@ -309,10 +327,6 @@ class Round:
         first_rows = [len(self.source.sentences(code)) for code in languages]
         rows = np.stack([found.row, found.col], axis=1).astype(np.int64)
         return rows + first_rows, found.data.astype(np.float32)
-
-
-# A way to mine -> what finds the pairs of a round in it.
-WAYS: dict[str, type[Round]] = {"probable": Round}
 
 
 def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

@@ -18,8 +18,7 @@ from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
 from training.mining import rounds
-from training.mining.rounds import Words, last_round, stage
-from training.papers.shared.mutual import MutualRound
+from training.mining.rounds import Round, Words, last_round, stage
 from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
@@ -152,7 +151,7 @@ def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path)
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
-        pairs, _ = MutualRound(source, epoch, prepared._embed, few, {}).mined()
+        pairs, _ = Round(source, epoch, prepared._embed, few, {}).mined()
         english = np.concatenate([rows[:, key.index("en")] for key, rows in pairs.items() if "en" in key])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import EncoderSettings, SentenceEncoder
-from training.papers.shared.heads import last_states
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 
 
 class GRUSettings(EncoderSettings):

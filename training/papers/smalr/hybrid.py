@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from index.encoder.vectors import Numbers, Vectors
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
 from training.data.training_data import TrainingData
-from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
-from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
 from training.papers.shared.suppliers import language_places
 from training.papers.smalr.latent import Assignment, LatentSentences, PretrainingSettings, pretrain

@@ -11,31 +11,9 @@ import numpy as np
 from index.encoder.vectors import Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.data.pairs import Pairs
-from training.mining.rounds import NEIGHBOURS, WAYS, Mined, Round, sample
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
-
-
-class MutualRound(Round):
-    """One round of mining for the pairs with the highest CSLS."""
-
-    def mined(self) -> Mined:
-        """Pairs of each two languages, all alike in weight."""
-        tokens, seed, most = self.source.tokens, self.source.seed, self.settings.sentences
-        sampled = {
-            code: sample(len(rows), most, [seed, self.epoch, *code.encode()]) for code, rows in tokens.items()
-        }
-        vectors = {code: self.embed([tokens[code][i] for i in rows]) for code, rows in sampled.items()}
-        found = mine(vectors, keep=self.settings.keep, neighbours=NEIGHBOURS, seed=seed)
-        pairs = {
-            (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
-            for (first, second), rows in found.items()
-        }
-        return pairs, {}
-
-
-WAYS["mutual"] = MutualRound
 
 
 def mine(

@@ -1,13 +1,21 @@
-"""Pictures that languages do not all share: dealt to one each, to two, or to all of few."""
+"""Deals pictures to languages: to all, to one each, to two, or to all of few."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import PurePosixPath
 
-from training.data.picture_sets import DEALS, DEALS_OF_DRAWINGS, Owners, Texts
 from training.data.settings import PICTOGRAM_SET, DataSettings
+
+Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
+Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
+Deal = Callable[[Sequence[str], Texts, DataSettings], Owners]  # the pictures, and all their captions
+
+
+def shared(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:
+    """Every picture belongs to all languages."""
+    return [(name, tuple(texts)) for name in members]
 
 
 def disjoint(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:
@@ -61,5 +69,5 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-DEALS |= {"disjoint": disjoint, "pivoted": pivoted, "common": common}
-DEALS_OF_DRAWINGS["disjoint"] = disjoint_drawings
+# data.pictures -> how the pictures of a set are dealt.
+DEALS: dict[str, Deal] = {"shared": shared, "disjoint": disjoint, "pivoted": pivoted, "common": common}
