@@ -46,6 +46,12 @@ def shipped_recipes() -> dict[str, Path]:
     return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
 
 
+def papers() -> dict[str, Path]:
+    """Name -> file of the claims of the papers that have some."""
+    folders = [Path(folder) for folder in import_module(PAPERS).__path__]
+    return {file.parent.name: file for folder in folders for file in sorted(folder.glob("*/claims.toml"))}
+
+
 def read_recipe(name: str) -> Table:
     """Read the recipe of that name or path, laid over those that it extends. Raises RecipeError."""
     shipped = shipped_recipes()
