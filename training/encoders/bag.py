@@ -25,7 +25,10 @@ TRAINED_SHARE = 0.3  # of a subword's occurrences that are in trained languages,
 
 
 class TokenMeanSettings(EncoderSettings):
-    """dropout: of the mean. token_dropout: the probability that a token is left out of it."""
+    """Settings of a mean of token embeddings.
+
+    dropout: of the mean. token_dropout: the probability that a token is left out of it.
+    """
 
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -33,7 +36,9 @@ class TokenMeanSettings(EncoderSettings):
 
 
 class BagSettings(TokenMeanSettings):
-    """start: an encoder bundle, or a finished run (looked for below the data folder first) of the same kind
+    """Settings of the bag of subwords, and what it goes on from.
+
+    start: an encoder bundle, or a finished run (looked for below the data folder first) of the same kind
     and width: the run goes on from its vocabulary, in place of one learned as [tokenizer] says, its
     embeddings, and its picture space if it has one, whatever the pictures; the backbone is the same.
     "stages": what the stage before ended with (`Recipe.stages`).

@@ -14,7 +14,9 @@ from training.papers.shared.language_identifier import LanguageIdentifier
 
 
 class UniversalSettings(EncoderSettings):
-    """words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
+    """Settings of MULE's encoder.
+
+    words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
     (512 and 1024 in the paper). dropout: on universal words.
     """
 

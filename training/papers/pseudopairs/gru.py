@@ -9,8 +9,11 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 
 
 class GRUSettings(EncoderSettings):
-    """embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
-    dropout: on embeddings; the paper does not mention any."""
+    """Settings of the GRU.
+
+    embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
+    dropout: on embeddings; the paper does not mention any.
+    """
 
     tiny: ClassVar[tuple[str, ...]] = ("text.width=32", "text.embedding=32")
 

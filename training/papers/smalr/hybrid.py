@@ -23,7 +23,9 @@ from training.papers.smalr.latent import Assignment, LatentSentences, Pretrainin
 
 
 class HybridSettings(EncoderSettings):
-    """kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
+    """Settings of SMALR's encoder.
+
+    kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
     kept_width: the width of these words' own vectors, which a layer per language maps to width `universal`.
     latent: how many latent tokens the other words may be assigned to (`pretraining`).
     vectors_width: the width of the word vectors that all begins with (training.papers.mule.word_vectors).

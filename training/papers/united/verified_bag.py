@@ -25,7 +25,9 @@ from training.papers.shared.suppliers import language_places
 
 
 class VerifiedBagSettings(TokenMeanSettings):
-    """shared: the subwords of which two languages share the embedding: those that pictures verify, or none.
+    """Settings of the bag whose shared subwords are verified.
+
+    shared: the subwords of which two languages share the embedding: those that pictures verify, or none.
     false_discovery_rate: the expected share of wrongly shared ones among them.
     """
 
