@@ -1,7 +1,7 @@
 """The training data of a run, as encoders and auxiliary inputs read it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -37,6 +37,7 @@ class TrainingData:
     tokenizer: Tokenizer
     captions: CaptionedPictures
     tokens: Sequence[Tokens]
+    _: KW_ONLY
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sentences: Mapping[str, list[Tokens]] = field(default_factory=dict)
     text_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -64,24 +64,18 @@ class BagSettings(TokenMeanSettings):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
-        start = self.opened_start()
-        if start is None:
+        if (start := self.goes_on_from()) is None:
             return None
         tokenizer = Tokenizer.from_file(str(start.tokenizer))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
-    def opened_start(self) -> Start | None:
+    def goes_on_from(self) -> Start | None:
         return open_start(Path(self.start)) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         for key in ("start_share", "start_merges"):
             if getattr(self, key) and not self.start:
                 yield f"text.{key} needs text.start"
-
-    @property
-    def continued(self) -> None:
-        """None: the embeddings are all that it takes over."""
-        return
 
 
 class TokenMean(SentenceEncoder):
@@ -165,7 +159,7 @@ def _hold(held: Tensor, weights: Tensor) -> None:
 class Bag(TokenMean):
     """One embedding a token for all languages; a run may go on from those of another."""
 
-    start: Tensor | None = None  # the embeddings of `settings.start`
+    taken_over: Tensor | None = None  # the embeddings of `settings.start`
 
     def __init__(self, settings: BagSettings, vocabulary: int) -> None:
         super().__init__(settings, vocabulary)
@@ -173,9 +167,9 @@ class Bag(TokenMean):
 
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, and hold those that the trained languages hardly use."""
-        if start := self.settings.opened_start():
+        if start := self.settings.goes_on_from():
             known, joined = self._started(start, data.tokenizer)
-            self.start = known.to(self.tokens.weight.device)
+            self.taken_over = known.to(self.tokens.weight.device)
             with torch.no_grad():
                 self.tokens.weight.copy_(torch.cat([known, joined]))
         if data.trained:
@@ -186,8 +180,8 @@ class Bag(TokenMean):
     def conclude(self) -> None:
         """Take the mean with the embeddings of `start`, and bound all, as the settings say."""
         weights = self.tokens.weight
-        if self.start is not None:
-            weights[: len(self.start)].lerp_(self.start, self.settings.start_share)
+        if self.taken_over is not None:
+            weights[: len(self.taken_over)].lerp_(self.taken_over, self.settings.start_share)
         if self.settings.bound_norms:
             weights.copy_(weights.renorm(2, 0, weights.norm(dim=1).median().item()))
 

@@ -64,15 +64,11 @@ class EncoderSettings(SettingsTable, ABC):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start` or the encoder's own, which may learn from texts; None without."""
-        return Tokenizer.from_file(str(self.continued / TOKENIZER)) if self.continued else None
+        start = self.goes_on_from()
+        return Tokenizer.from_file(str(start / TOKENIZER)) if isinstance(start, Path) else None
 
-    def opened_start(self) -> Start | None:
-        """The embeddings, vocabulary and picture space that a run goes on from, where it takes no more."""
-        return None
-
-    @property
-    def continued(self) -> Path | None:
-        """The run whose whole model a run goes on from; None if it begins anew."""
+    def goes_on_from(self) -> Start | Path | None:
+        """What a run goes on from: parts of an encoder, or a run and its whole model; None: nothing."""
         return Path(self.start) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

@@ -135,8 +135,8 @@ def _write_parts(run: Run, model: TwoBranch, staging: Path) -> None:
         write = quantise_tables if precision == "int4" else quantise
         write(full, staging / ENCODER_GRAPHS[precision])
     (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
-    if run.picture_space_file.is_file():
-        shutil.copyfile(run.picture_space_file, staging / PICTURE_SPACE)
+    if (run.folder / PICTURE_SPACE).is_file():
+        shutil.copyfile(run.folder / PICTURE_SPACE, staging / PICTURE_SPACE)
 
 
 def _measure(

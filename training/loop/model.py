@@ -6,6 +6,7 @@ from pathlib import Path
 from torch import nn
 
 from training.encoders.heads import build_head
+from training.encoders.stored import BEST
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
@@ -51,5 +52,5 @@ def load_model(run: Run, data: Path) -> TwoBranch:
     tuned = backbone if vision.training == "tuned" else None
     width = backbone.width(vision.image_size)
     model = build_model(run.recipe, data, run.tokenizer().get_vocab_size(), width, tuned)
-    load_best(run.best_file, model)
+    load_best(run.folder / BEST, model)
     return model.eval()

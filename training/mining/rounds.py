@@ -123,8 +123,8 @@ def last_round(epoch: int, settings: MiningSettings) -> int | None:
     return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
 
 
-def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
-    """First epoch and end epoch of the stage of `epoch`, from one mining round (or the start) to the next."""
+def round_span(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
+    """First epoch and end of those around `epoch`, from one round of mining (or the start) to the next."""
     if settings is None:
         return 0, epochs
     round_epoch = last_round(epoch, settings)

@@ -93,7 +93,7 @@ class ScheduleSettings(SettingsTable):
         if not self.keep_after_pretraining and set(self.pretraining) >= set(known):
             raise ValueError("schedule.pretraining: no objective is left after it")
 
-    def stage(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
+    def rate_span(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
         """The part of the epochs `start` to before `stop` over which the learning rate rises once."""
         if not self.rewarm or not start < self.pretraining_epochs < stop:
             return start, stop
