@@ -31,9 +31,12 @@ class MaskedCrossLanguage(Objective):
 
     by_term: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ("text",)
-    supplied: ClassVar[tuple[str, ...]] = ("partners",)
 
     mask: float = Field(default=0.2, gt=0, lt=1)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        return frozenset({"partners"})  # as tokens, which `compute` masks
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         yield from several_captions(recipe)
