@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from index.errors import DataError
-from training.data.dealing import Owners, Texts
+from training.data.dealing import CaptionTexts, Owners
 from training.data.pictograms import load_drawings
 from training.data.picture_sets import load_set
 from training.data.settings import PICTOGRAM_SET, DataSettings
@@ -56,7 +56,7 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     captions in no set, or no picture is left.
     """
     owners: Owners = []
-    texts: Texts = {}
+    texts: CaptionTexts = {}
     for name in settings.sets:
         if name != PICTOGRAM_SET:
             more, captions = load_set(data, name, split, settings)
@@ -74,7 +74,7 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     return _gather(data, owners, texts)
 
 
-def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:
+def _gather(data: Path, owners: Owners, texts: CaptionTexts) -> CaptionedPictures:
     pictures: list[str] = []
     captions: list[Caption] = []
     for name, languages in owners:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
-from training.data.dealing import Owners, Texts, disjoint_drawings, shared
+from training.data.dealing import CaptionTexts, Owners, disjoint_drawings, shared
 from training.data.pictures import PictureArchive
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
@@ -32,7 +32,7 @@ def is_drawing(picture: str) -> bool:
 
 def load_drawings(
     data: Path, settings: DataSettings, part: Literal["train", "dev"] = "train"
-) -> tuple[Owners, Texts]:
+) -> tuple[Owners, CaptionTexts]:
     """Read the drawings to train on or to validate with.
 
     Their captions are the concept's name and, as a second caption, its keywords. A language without a file of

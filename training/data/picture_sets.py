@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
 from index.encoder.vectors import Vectors
-from training.data.dealing import DEALS, Owners, Texts
+from training.data.dealing import DEALS, CaptionTexts, Owners
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
 
@@ -32,7 +32,7 @@ def read_members(data: Path, name: str, split: str) -> list[str]:
     return sorted(f"{name}/{image}" for image in read_split(data / name / "splits.tsv", split))
 
 
-def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple[Owners, Texts]:
+def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple[Owners, CaptionTexts]:
     """Read the pictures of a split of a set, with the captions of the languages that it has.
 
     Raises DataError if files are missing or malformed.

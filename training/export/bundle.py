@@ -56,7 +56,7 @@ PARITY_SENTENCES = 1000
 MOST_LOSS = 1.0  # points of mean R@1 that fewer bits may cost
 FULL: Precision = "fp32"
 
-Lines = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
+Aligned = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
 
 
 def export_run(
@@ -202,7 +202,7 @@ def _data_name(recipe: Recipe) -> str:
     return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
 
 
-def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
+def validation_texts(data: Path, settings: DataSettings) -> list[Aligned]:
     """Read the dev captions of each set that has them in two languages, the first set first.
 
     They are never used for training. Where two languages or more of a set have human translations, only those
@@ -215,7 +215,7 @@ def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
     return sets
 
 
-def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
+def _lines(data: Path, name: str, languages: Sequence[str]) -> Aligned:
     if name == PICTOGRAM_SET:
         return held_out_names(data, languages, "dev")[1]
     files = {code: data / name / "captions" / f"{code}.tsv" for code in languages}
@@ -227,7 +227,7 @@ def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
     return most_lines(some if len(some) > 1 else captions, read_split(data / name / "splits.tsv", "dev"))
 
 
-def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Lines:
+def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Aligned:
     """Line up the languages that give most sentences, the better a language covers `images` the sooner.
 
     Empty if no two languages share an image.

@@ -23,7 +23,7 @@ from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, Weights, WordTranslations, word_vectors
 
-Kind = TypeVar("Kind", np.int32, np.int64)
+Integer = TypeVar("Integer", np.int32, np.int64)
 
 PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are searched
 FAR = np.float32(-9.0)  # below every CSLS score
@@ -241,7 +241,7 @@ def halves_to_join(lengths: Sequence[int], share: float, draw: np.random.Generat
     return np.stack([order[firsts], order[seconds]], axis=1)
 
 
-def joined(rows: Sequence[NDArray[Kind]], pairs: Numbers) -> list[NDArray[Kind]]:
+def joined(rows: Sequence[NDArray[Integer]], pairs: Numbers) -> list[NDArray[Integer]]:
     """The first half of one row and the second half of another, for each of `pairs`."""
     both = ((rows[i], rows[j]) for i, j in pairs)
     return [np.concatenate([a[: (len(a) + 1) // 2], b[(len(b) + 1) // 2 :]]) for a, b in both]

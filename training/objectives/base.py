@@ -14,7 +14,7 @@ from training.encoders.base import EncoderSettings
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import VisionSettings
 
-Kind = TypeVar("Kind", bound="Objective")
+ObjectiveType = TypeVar("ObjectiveType", bound="Objective")
 Rows = tuple[Tensor, ...]
 INNER = "inner_"  # before the name of an auxiliary input: its rows at the inner layer
 
@@ -146,10 +146,10 @@ class Objective(SettingsTable):
 OBJECTIVES: dict[str, type[Objective]] = {}
 
 
-def named(name: str) -> Callable[[type[Kind]], type[Kind]]:
+def named(name: str) -> Callable[[type[ObjectiveType]], type[ObjectiveType]]:
     """Register an objective class under the name that it has in recipes."""
 
-    def register(kind: type[Kind]) -> type[Kind]:
+    def register(kind: type[ObjectiveType]) -> type[ObjectiveType]:
         OBJECTIVES[name] = kind
         return kind
 

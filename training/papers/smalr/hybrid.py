@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from index.encoder.vectors import Numbers, Vectors
-from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
+from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, TokenIds
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
@@ -209,7 +209,7 @@ def frequent(counts: Numbers, kept: int | None) -> tuple[Numbers, Numbers]:
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 
 
-def _counts(rows: Sequence[Tokens], size: int) -> Numbers:
+def _counts(rows: Sequence[TokenIds], size: int) -> Numbers:
     """Occurrences of each token."""
     return np.bincount(np.concatenate([*rows, np.empty(0, np.int32)]), minlength=size).astype(np.int64)
 

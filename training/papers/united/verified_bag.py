@@ -16,7 +16,7 @@ from pydantic import Field
 from torch import Tensor
 
 from index.encoder.vectors import Numbers, Vectors, unit
-from training.data.tokens import Tokens
+from training.data.tokens import TokenIds
 from training.data.training_data import TrainingData
 from training.encoders.bag import TokenMean, TokenMeanSettings
 from training.encoders.vision import VisionSettings
@@ -81,7 +81,7 @@ class VerifiedBag(TokenMean):
 
 
 def verified_rows(
-    tokens: Sequence[Tokens],
+    tokens: Sequence[TokenIds],
     languages: Numbers,
     pictures: Numbers,
     space: Vectors,
