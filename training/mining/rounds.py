@@ -35,7 +35,7 @@ ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn pro
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 PIVOT_DRAW = 4  # times as many sentences of a pivot: those that are not drawn are nobody's translation
 ENOUGH_PAIRED = 0.5  # of a language's sentences in a text: no further pivot is asked for their partners
-LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
+LEAST_IN_CONTEXT = 5000  # sentences of a language: with fewer, vectors say more (docs/research.md, Croatian)
 LEAST_LIKELY_WORD = 0.03  # a translation that a word is paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
