@@ -43,7 +43,7 @@ from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise, quantise_tables
-from training.export.pictograms import pictures_of
+from training.export.pictures import pictures_of
 from training.export.word_lists import word_translations, write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import note_lineage, training_captions, training_texts
