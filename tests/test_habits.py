@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("index", "service", "training", "evaluation", "benchmarks", "scripts")
-ALIASED = ("index", "service")  # whose type aliases have names of their own
+ALIASED = ("index", "service", "training", "evaluation")  # whose type aliases have names of their own
 
 
 def test_make_help_names_every_target() -> None:

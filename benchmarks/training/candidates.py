@@ -21,9 +21,9 @@ import numpy as np
 from benchmarks.words import HALVES
 from evaluation.suites.sets import read_lines
 from evaluation.suites.words import Dictionary, read_dictionary
+from index.arrays import Vectors
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores
 from index.words.vocabulary import by_frequency, training_words

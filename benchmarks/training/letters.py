@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evaluation.suites.words import read_dictionary
+from index.arrays import Vectors
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.contrasts.meanings import Meanings
 from index.words.vocabulary import training_words
 from training.encoders.stored import open_start

@@ -95,7 +95,15 @@ def mined(
     sizes = {TEXT: {code: len(rows) for code, rows in lines.items()}}
     nothing = CaptionedPictures((), ())
     data = TrainingData(
-        tuple(lines), recipe.seed, tokenizer, nothing, [], lines, tokens, sizes, mine_captions=False
+        tuple(lines),
+        recipe.seed,
+        tokenizer,
+        nothing,
+        [],
+        texts=lines,
+        sentences=tokens,
+        text_sizes=sizes,
+        mine_captions=False,
     )
     words = words or {code: Words.of(code, rows) for code, rows in lines.items()}
     named = {code: tokenize(tokenizer, known.words.names) for code, known in words.items()}

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from benchmarks.reworded import FILE, PHRASES
 from benchmarks.training.mining_recall import PIVOT, TEXT
 from evaluation.suites.sets import read_lines, read_table
+from index.arrays import Numbers, Vectors
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Numbers, Vectors
 from index.text.normalisation import clean, words
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, csls_scores
 from training.data.folder import load_texts

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.training.candidates import read_words
 from benchmarks.training.letters import Subwords
 from evaluation.suites.sets import read_aligned
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import csls
 

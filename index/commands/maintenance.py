@@ -74,7 +74,7 @@ def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
 
     memory = Translator.open(folder)
     pairs = ((one, memory.detect(one.text)) for source in corpora.sources for one in read(source))
-    foreign = ((one, code) for one, code in pairs if code and code != memory.known.find(one.language))
+    foreign = ((one, code) for one, code in pairs if code and code != memory.languages.find(one.language))
     for one, code in islice(foreign, UNITS_SHOWN):
         click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
 

@@ -23,11 +23,11 @@ DESCRIPTION_KEY = "seen"  # the key of the file's metadata
 class Seen(Frozen):
     """How pictures were embedded.
 
-    backbone: the vision backbones, whose features are concatenated. image_size: the side in pixels. views:
-    the number of fixed views of each picture.
+    backbone: the vision backbone, listed as the only one. image_size: the side in pixels. views: the number
+    of fixed views of each picture.
     """
 
-    backbone: tuple[str, ...] = Field(min_length=1)
+    backbone: tuple[str]
     image_size: int = Field(ge=16, le=1024)
     views: int = Field(ge=1, le=10)
 

@@ -1,6 +1,5 @@
-"""Sources of a batch's pictures: features computed beforehand, or what papers register."""
+"""Sources of a batch's pictures, and those whose features are computed beforehand."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,10 +47,6 @@ class PictureSource(Protocol):
 
     def expect(self, rows: Numbers) -> None:
         """Announce the rows of the next batch, so that decoding can start."""
-
-
-# vision.training, if it is not "frozen" -> the source of these pictures, seen by `count` views, on a device.
-SOURCES: dict[str, Callable[[Decoded, tuple[str, ...], PixelScale, int, torch.device], PictureSource]] = {}
 
 
 class FixedFeatures:

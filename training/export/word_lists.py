@@ -17,6 +17,7 @@ from training.data.captions import CaptionedPictures
 from training.data.pairs import read_pairs
 from training.data.pictograms import is_drawing
 from training.data.training_data import with_captions
+from training.encoders.stored import RESULT
 from training.loop.prepare import training_captions, training_texts
 from training.loop.run import Run, open_run
 from training.mining.rounds import last_round
@@ -84,7 +85,7 @@ def word_translations(run: Run, data: Path, languages: Sequence[str]) -> dict[st
     while True:
         found = _of_run(run, data, [code for code in languages if code not in found]) | found
         start = run.recipe.text.located(data).start
-        if not start or not (Path(start) / "result.json").is_file():
+        if not start or not (Path(start) / RESULT).is_file():
             break
         run = open_run(Path(start))
     if start:
