@@ -80,7 +80,7 @@ def with_rows(
     vectors: VectorIndex,
     means: NDArray[np.float32],
 ) -> Candidates:
-    """The candidates and others, by `question` and `row`, with values of all columns that are not of scores.
+    """The candidates and others, by `question` and `row`, with values of some columns, 0 in others.
 
     `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). A question's candidates are
     again ordered by score.
@@ -88,8 +88,10 @@ def with_rows(
     questions, rows = added["question"], added["row"]
     cosines = np.einsum("md,md->m", vectors.reconstruct(rows), queries[questions])
     scores = csls_scores(cosines, table.question_means[questions], means[rows])
-    values = {**added, "cosine": cosines, "score": scores}
-    columns = {name: np.concatenate([table[name], values[name]]) for name in values}
+    values, nothing = {**added, "cosine": cosines, "score": scores}, np.zeros(len(rows))
+    columns = {
+        name: np.concatenate([known, values.get(name, nothing)]) for name, known in table.columns.items()
+    }
     order = np.lexsort((-columns["score"], columns["question"]))
     columns = {name: values[order] for name, values in columns.items()}
     columns["gap"] = gaps(columns["question"], columns["score"])

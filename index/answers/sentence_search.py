@@ -76,7 +76,7 @@ class SentenceSearch:
             table,
             asked,
             index.features,
-            words,
+            None if self.taught & {source, target} else words,
             self.confidence.lengths,
             (source, target),
             token_scores=self.token_scores,
@@ -94,8 +94,6 @@ class SentenceSearch:
         `counts[i]` of question i, or all.
         """
         found, chances = table["remembered"] > 0, self.confidence.of_sentences(table.columns)
-        if self._is_taught(asked.language, index.language):
-            chances = self.confidence.limited(chances, np.arange(len(table)))
         strength = np.where(found, table["strength"], chances)
         confidence = np.where(found, table["remembered"], chances)
         table.columns.update(place=np.arange(len(table)), strength=strength, confidence=confidence)
@@ -115,22 +113,22 @@ class SentenceSearch:
         table.columns["confidence"] = self.confidence.limited(table["confidence"], otherwise)
         return table, contrasts
 
-    def _is_taught(self, *codes: str) -> bool:
-        """Whether a language was taught: the little that the encoder knows of it makes no sentence likely."""
-        return not self.taught.isdisjoint(codes)
-
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
 
-        What is said in a language without sentences is looked for in all that the corpus aligns.
+        What is said in a language without sentences, or in one that was taught, of which the encoder knows
+        little, is looked for in all that the corpus aligns.
         """
         source, most = asked.language, max(considered)
         memory = self.sentences.get(source)
-        aligned = [] if memory else self._aligned_with(index)
+        aligned = self._aligned_with(index) if memory is None or source in self.taught else []
         searched, *others = aligned or [index]
         cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
-        most = max(most, SUPPORTED_CONSIDERED) if aligned else most
-        table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
+        if aligned:
+            most, source = max(most, SUPPORTED_CONSIDERED), ""
+        elif memory:
+            most = rows.shape[1]  # of which some are left out
+        table = ranked(cosines, rows, searched.means_from(source)[rows], most)
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
         if memory:
@@ -302,7 +300,7 @@ class SentenceSearch:
         What the corpus has for them is known.
         """
         rows, model = table["row"], self.confidence.gloss
-        if model is None or self._is_taught(source, index.language):
+        if model is None or source in self.taught:
             return {}
         likely = model.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
         shown = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)
