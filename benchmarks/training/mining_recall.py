@@ -8,7 +8,7 @@ a language: sentences; how many are paired; of the lines, how many are paired, h
 own translation, and the same of those that are called at least so probable.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -39,57 +39,35 @@ MINING = ("stages=[]", "mining.begin=1", "mining.every=1", "mining.words=1", "mi
 @click.argument("languages", nargs=-1, required=True)
 def main(encoder: Path, data: Path, recipe: str, sentences: int, languages: tuple[str, ...]) -> None:
     """Print a line a language."""
-    settings = mining_settings(recipe, PIVOT, sentences)
+    settings = load_recipe(
+        recipe, (*MINING, f'mining.pivots=["{PIVOT}"]', f"mining.sentences={2 * sentences}")
+    )
     start = open_start(encoder)
     text = texts_by_name(data, settings.data, settings.seed)[TEXT]
     for language in languages:
-        known = dev_lines(data, language)
+        both = read_aligned(data / "benchmark" / f"{TEXT}_{language}", [language, PIVOT])
+        known = dict(zip(both[language][::2], both[PIVOT][::2], strict=True))
         lines = {
-            language: among(known, text[language][:sentences]),
-            PIVOT: among(known.values(), text[PIVOT][: PIVOT_DRAW * sentences]),
+            language: list(dict.fromkeys([*known, *text[language][:sentences]])),
+            PIVOT: list(dict.fromkeys([*known.values(), *text[PIVOT][: PIVOT_DRAW * sentences]])),
         }
         pairs, probabilities = mined(settings, start, lines, language)
-        summary = f"{len(lines[language])} sentences, {len(pairs)} paired; of {len(known)} lines "
         found = {
             lines[language][i]: (lines[PIVOT][j], p) for (i, j), p in zip(pairs, probabilities, strict=True)
         }
-        click.echo(f"{language}: {summary}{of_lines(found, known)}")
-
-
-def mining_settings(recipe: str, pivot: str, sentences: int) -> Recipe:
-    """A recipe's settings of a round that asks a pivot alone."""
-    return load_recipe(recipe, (*MINING, f'mining.pivots=["{pivot}"]', f"mining.sentences={2 * sentences}"))
-
-
-def dev_lines(data: Path, language: str) -> dict[str, str]:
-    """The odd lines of a language, and their translations."""
-    both = read_aligned(data / "benchmark" / f"{TEXT}_{language}", [language, PIVOT])
-    return dict(zip(both[language][::2], both[PIVOT][::2], strict=True))
-
-
-def among(lines: Iterable[str], text: Sequence[str]) -> list[str]:
-    """Lines and a text, each once."""
-    return list(dict.fromkeys([*lines, *text]))
-
-
-def of_lines(found: Mapping[str, tuple[str, float]], known: Mapping[str, str]) -> str:
-    """Of known lines, how many are found with something, and with their own translation, by probability."""
-    told = [(found[line][1], found[line][0] == known[line]) for line in known if line in found]
-    likely = {least: [is_own for probability, is_own in told if probability >= least] for least in PROBABLE}
-    return ", ".join(f"{len(own)} at {least}, right {sum(own)}" for least, own in likely.items())
+        told = [(found[line][1], found[line][0] == known[line]) for line in known if line in found]
+        likely = {
+            least: [is_own for probability, is_own in told if probability >= least] for least in PROBABLE
+        }
+        of_lines = [f"{len(own)} at {least}, right {sum(own)}" for least, own in likely.items()]
+        summary = f"{len(lines[language])} sentences, {len(pairs)} paired; of {len(known)} lines "
+        click.echo(f"{language}: {summary}{', '.join(of_lines)}")
 
 
 def mined(
-    recipe: Recipe,
-    start: Start,
-    lines: Mapping[str, Sequence[str]],
-    language: str,
-    words: Mapping[str, Words] | None = None,
+    recipe: Recipe, start: Start, lines: dict[str, list[str]], language: str
 ) -> tuple[list[tuple[int, int]], Sequence[float]]:
-    """The pairs of sentences (i of the language, j of the pivot) of a round, and how probable each is.
-
-    words: of both languages, if sentences are not compared by the usual stems.
-    """
+    """The pairs of sentences (i of the language, j of the pivot) of a round, and how probable each is."""
     tokenizer = Tokenizer.from_file(str(start.tokenizer))
     tokens = {code: tokenize(tokenizer, rows) for code, rows in lines.items()}
     sizes = {TEXT: {code: len(rows) for code, rows in lines.items()}}
@@ -105,7 +83,7 @@ def mined(
         text_sizes=sizes,
         mine_captions=False,
     )
-    words = words or {code: Words.of(code, rows) for code, rows in lines.items()}
+    words = {code: Words.of(code, rows) for code, rows in lines.items()}
     named = {code: tokenize(tokenizer, known.words.names) for code, known in words.items()}
     data.pseudopairs.add_words(named, {code: known.words.rows for code, known in words.items()})
 
@@ -115,10 +93,9 @@ def mined(
 
     assert recipe.mining is not None, "MINING"
     pairs, weights = Round(data.pseudopairs, 1, embed, recipe.mining, words).mined()
-    key = language, recipe.mining.pivots[0]
-    of_sentences = pairs[key][:, 0] < len(lines[language])
-    rows = [(int(i), int(j)) for i, j in pairs[key][of_sentences]]
-    return rows, weights[key][of_sentences].tolist()
+    of_sentences = pairs[language, PIVOT][:, 0] < len(lines[language])
+    rows = [(int(i), int(j)) for i, j in pairs[language, PIVOT][of_sentences]]
+    return rows, weights[language, PIVOT][of_sentences].tolist()
 
 
 if __name__ == "__main__":
