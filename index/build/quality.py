@@ -14,20 +14,16 @@ from index.answers.translator import Translator
 from index.answers.word_index import WordIndex
 from index.build import probes
 from index.build.calibration import (
-    AddedScenes,
-    Indexes,
     Outcomes,
-    aligned,
     ask,
     fit_confidence,
     fit_foreign,
     fit_paraphrases,
     likeliest,
-    scene_pools,
-    sentence_pools,
 )
 from index.build.domain import fit_domain
 from index.build.encoding import BuildJob
+from index.build.pools import AddedScenes, Indexes, aligned, scene_pools, sentence_pools
 from index.build.probes import Pair, Probes
 from index.confidence import MIN_CONFIDENCE, PairQuality
 from index.confidence.models import Confidence, calibration_error

@@ -6,8 +6,9 @@ import pytest
 
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, GLOSS, PARAPHRASE, Indexes
+from index.build.calibration import FOREIGN, FOREIGN_ALIGNED, FULL, GLOSS, PARAPHRASE
 from index.build.changes import change_index, rebuild_index
+from index.build.pools import Indexes
 from index.build.quality import calibrate
 from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle, open_index_encoder
