@@ -1,7 +1,6 @@
 """Teaches a bundle, or the encoder of an index, one more language, as `learn-language` and the service do."""
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.word_list import WordList, write_word_list
 from index.errors import UsageError
-from index.languages import LANGUAGE_CODE
+from index.languages import is_language, standard_code, without_territory
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import ENCODER, building, next_version, open_version, publish
@@ -44,15 +43,20 @@ PROGRESS_STEPS = 3  # of the progress bar
 LONGEST_VERSION = 32
 
 
-def check_language(bundle: Bundle, code: str) -> None:
-    """Raise UsageError for an invalid code, or a language that the bundle was trained on.
+def check_language(bundle: Bundle, tag: str) -> str:
+    """The code, in any spelling, of a language to teach, as BCP 47 writes it.
 
-    A language that it was taught may be taught again.
+    Raises UsageError for what is no code, or a language that the bundle was trained on, whatever the
+    territory. A language that it was taught may be taught again.
     """
-    if not re.match(LANGUAGE_CODE, code):
-        raise UsageError(f"{code!r} is not a language code (BCP 47) such as sw or zh-Hant")
-    if code in bundle.manifest.languages and code not in bundle.taught:
-        raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
+    if not is_language(code := standard_code(tag)):
+        form = "such as sw or zh-Hant; qaa to qtz are for languages without one"
+        raise UsageError(f"{tag!r} is not a language code (BCP 47) {form}")
+    trained = set(bundle.manifest.languages) - set(bundle.taught)
+    known = [one for one in trained if standard_code(one) in (code, without_territory(code))]
+    if known and code not in bundle.taught:
+        raise UsageError(f"{bundle.name} knows {known[0]} already: give another code or another bundle")
+    return code
 
 
 def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pictures, out: Path) -> Learned:
@@ -62,7 +66,7 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     teaching without these. Raises UsageError for too few lines, or an `out` that must not be
     replaced.
     """
-    check_language(bundle, code)
+    code = check_language(bundle, code)
     if len(examples) < LEAST_LINES:
         raise UsageError(f"{len(examples)} lines are too few: give {LEAST_LINES} or more, ideally 300")
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
