@@ -1,4 +1,7 @@
-"""Suggestions: the pictures whose captions would help most."""
+"""Suggestions: the pictograms whose captions would help most, and those that a text asks for.
+
+Other pictures of a bundle are vectors alone: who teaches cannot look at them.
+"""
 
 import heapq
 import re
@@ -8,11 +11,21 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
+from index.encoder.pictures import (
+    LEAST_COSINE,
+    PICTOGRAM_SET,
+    Pictograms,
+    Pictures,
+    code_of,
+    emoji,
+    family,
+)
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
 TEACHING_PICTURES = 300  # listed at most
+# Of the nearest pictogram, below which a text is like none (tests/index/teaching/test_suggestions.py).
+NEAR_COSINE = 0.4
 # In the Unicode names of signs that stand for themselves, which are no words of everyday speech.
 SIGN_NAMES = re.compile(
     r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE|MODIFIER|CIRCLE|SQUARE|DIAMOND|SUIT|CIRCLED"
@@ -29,14 +42,16 @@ FIRST_PICTURES = (
 
 
 def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_PICTURES) -> list[str]:
-    """Suggest pictures to caption, by name: those without a caption that represent the others best.
+    """Suggest pictograms to caption, by name: those without a caption that represent the others best.
 
     By greedy facility location: each picture is the one that covers most of what captioned pictures are not
-    near to.
+    near to. One variant of each concept, and no signs.
     """
-    rows = {name: row for row, name in enumerate(pictures.names)}
-    captioned = sorted({rows[examples.pictures.names[row]] for row in examples.rows.tolist()})
-    return [pictures.names[row] for row in _uncovered(pictures, captioned, count)]
+    plain = _plainest(pictures.of_set(PICTOGRAM_SET))
+    named = (examples.pictures.names[row] for row in examples.rows.tolist())
+    known = {family(name.removeprefix(f"{PICTOGRAM_SET}/")) for name in named}
+    captioned = [row for row, code in enumerate(plain.names) if family(code) in known]
+    return [f"{PICTOGRAM_SET}/{plain.names[row]}" for row in _uncovered(plain, captioned, count)]
 
 
 def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
@@ -45,20 +60,33 @@ def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
     FIRST_PICTURES, and then those that represent the others best.
     """
     wanted = {family(code_of(sign)): place for place, sign in enumerate(FIRST_PICTURES)}
-    by_length = sorted(range(len(pictograms.codes)), key=lambda row: -len(pictograms.codes[row]))
-    plainest = {family(pictograms.codes[row]): row for row in by_length}  # the shortest of each concept
-    rows = sorted(row for row in plainest.values() if not is_sign(pictograms.codes[row]))
-    plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
+    plain = _plainest(Pictures(pictograms.codes, pictograms.vectors))
     places = [wanted.get(family(code), len(wanted)) for code in plain.names]
-    chosen = sorted((row for row in range(len(rows)) if places[row] < len(wanted)), key=places.__getitem__)
+    rows = range(len(places))
+    chosen = sorted((row for row in rows if places[row] < len(wanted)), key=places.__getitem__)
     chosen += _uncovered(plain, chosen, TEACHING_PICTURES - len(chosen))
     return _shown(plain.names[row] for row in chosen)
 
 
-def pictures_like(pictograms: Pictograms, vector: NDArray[np.float32]) -> list[tuple[str, str]]:
-    """List the pictograms nearest to a text's unit vector (d,), (SET/NAME, emoji), best first."""
-    nearest = np.argsort(-(pictograms.vectors @ vector), kind="stable")[:TEACHING_PICTURES].tolist()
-    return _shown(pictograms.codes[row] for row in nearest)
+def pictures_like(pictograms: Pictograms, text: str, vector: NDArray[np.float32]) -> list[tuple[str, str]]:
+    """List the pictograms that a text asks for, (SET/NAME, emoji), best first.
+
+    Those that are it or are called it, and the nearest to its unit vector (d,) if one is near.
+    """
+    cosines = pictograms.vectors @ vector
+    least = LEAST_COSINE if cosines.max() >= NEAR_COSINE else np.inf
+    called = np.array([_called(code, text) for code in pictograms.codes])
+    order = np.lexsort((-cosines, -called))[:TEACHING_PICTURES].tolist()
+    return _shown(pictograms.codes[row] for row in order if called[row] or cosines[row] >= least)
+
+
+def _called(code: str, text: str) -> int:
+    """How a text names an emoji, by itself or in English: 3 in full, 2 by a word, 1 by its end, else 0."""
+    name = unicodedata.name(chr(int(code, 16)), "") if "-" not in code else ""
+    asked = text.upper()
+    if family(code) == family(code_of(text)) or name == asked:
+        return 3
+    return 2 * (asked in name.split()) or int(any(word.endswith(asked) for word in name.split()))
 
 
 def _shown(codes: Iterable[str]) -> list[tuple[str, str]]:
@@ -68,6 +96,14 @@ def _shown(codes: Iterable[str]) -> list[tuple[str, str]]:
 def is_sign(code: str) -> bool:
     """Whether a pictogram, by its code points, is a sign such as an arrow, a digit or a squared letter."""
     return SIGN_NAMES.search(unicodedata.name(emoji(code)[0], "")) is not None
+
+
+def _plainest(pictograms: Pictures) -> Pictures:
+    """Of pictograms by code the one of each concept with the fewest code points; no signs."""
+    by_length = sorted(range(len(pictograms.names)), key=lambda row: -len(pictograms.names[row]))
+    plainest = {family(pictograms.names[row]): row for row in by_length}
+    rows = sorted(row for row in plainest.values() if not is_sign(pictograms.names[row]))
+    return Pictures(tuple(pictograms.names[row] for row in rows), pictograms.vectors[rows])
 
 
 def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:

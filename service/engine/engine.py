@@ -127,4 +127,5 @@ class ServiceEngine:
 
     def _pictures_like(self, text: str) -> list[tuple[str, str]]:
         pictograms = self.translator.pictograms
-        return pictures_like(pictograms, self.translator.encode([clean(text)])[0]) if pictograms else []
+        text = clean(text)
+        return pictures_like(pictograms, text, self.translator.encode([text])[0]) if pictograms else []

@@ -69,7 +69,8 @@ async function load(path) {
   const loading = state.loading = new AbortController();
   try {
     const { results } = await ask(path, null, loading.signal);
-    part.status.textContent = results.length ? "" : "The encoder of this index carries no pictures to teach with.";
+    const none = part.search.value.trim() ? "No picture is near to this: try another word." : "The encoder of this index carries no pictures to teach with.";
+    part.status.textContent = results.length ? "" : none;
     show(results);
   } catch (error) {
     if (!loading.signal.aborted) part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;

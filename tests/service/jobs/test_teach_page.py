@@ -93,6 +93,10 @@ def test_a_picture_is_found_and_what_was_typed_is_printed_and_learned_by_heart(p
     first = page.locator("#teach .card input").first
     expect(first).to_have_attribute("data-picture", f"pictograms/{DRAWN['horse']}")
     first.fill("ĉevalo")
+    page.get_by_label("Find a picture").fill("quarterly figures")
+    expect(page.get_by_text("No picture is near to this")).to_be_visible()
+    page.get_by_label("Find a picture").fill("🐕")
+    expect(page.locator("#teach .card")).to_have_count(1)
     page.get_by_label("Find a picture").fill("")
     expect(page.locator("#teach .card")).to_have_count(len(DRAWN))
     with page.expect_download() as download:
