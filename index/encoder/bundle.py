@@ -8,6 +8,8 @@ language that was taught afterwards), README.md (the model card): these names an
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +26,7 @@ from index.storage.files import FileEntry, describe, plain_name, replace_folder,
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import MANIFEST_NAME, Manifest, read_manifest, write_manifest
 from index.storage.versions import ENCODER as INDEX_ENCODER
+from index.storage.versions import reason_of
 
 Precision = Literal["fp32", "int8", "int4"]
 
@@ -159,6 +162,20 @@ def staging_folder(target: Path, source: Path | None = None) -> Path:
     else:
         shutil.copytree(source, staging)
     return staging
+
+
+@contextmanager
+def publishing(target: Path, source: Path | None = None) -> Iterator[Path]:
+    """Yield a `staging_folder`, of which nothing stays if it is not published; BundleError on a full disk."""
+    staging = target.with_name(f".{target.name}.staging")
+    try:
+        yield staging_folder(target, source)
+    except OSError as error:
+        if error.filename and staging.name not in str(error):  # what could not be read
+            raise
+        raise BundleError(f"{target} cannot be written: {reason_of(error)}") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)  # gone if it was published
 
 
 def with_section(card: str, title: str, text: str) -> str:

@@ -15,7 +15,7 @@ from index.encoder.bundle import (
     Bundle,
     open_index_encoder,
     publish_bundle,
-    staging_folder,
+    publishing,
     taught_file,
     with_section,
     words_file,
@@ -164,17 +164,19 @@ def _version(bundle: Bundle, code: str) -> str:
 def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, out: Path) -> None:
     """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
-    staging = staging_folder(out, bundle.folder)
-    (staging / taught_file(code)).parent.mkdir(exist_ok=True)
-    (staging / taught_file(code)).write_bytes(taught.packed())
-    (staging / "words").mkdir(exist_ok=True)
-    counts = Counter(word for text in examples.texts for word in words(text, code))
-    write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
-    title = f"Taught afterwards: {learned.name} ({code})"
-    (staging / CARD).write_text(with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8")
-    update = {
-        "version": learned.version,
-        "languages": tuple(sorted({*manifest.languages, code})),
-        "measures": manifest.measures | learned.measures,
-    }
-    publish_bundle(staging, out, manifest.model_copy(update=update))
+    with publishing(out, bundle.folder) as staging:
+        (staging / taught_file(code)).parent.mkdir(exist_ok=True)
+        (staging / taught_file(code)).write_bytes(taught.packed())
+        (staging / "words").mkdir(exist_ok=True)
+        counts = Counter(word for text in examples.texts for word in words(text, code))
+        write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
+        title = f"Taught afterwards: {learned.name} ({code})"
+        (staging / CARD).write_text(
+            with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8"
+        )
+        update = {
+            "version": learned.version,
+            "languages": tuple(sorted({*manifest.languages, code})),
+            "measures": manifest.measures | learned.measures,
+        }
+        publish_bundle(staging, out, manifest.model_copy(update=update))

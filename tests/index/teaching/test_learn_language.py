@@ -14,6 +14,7 @@ from index.encoder.text_encoder import TextEncoder
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, republished, sentences
 from tests.conftest import Fails
+from tests.damage import longest_file
 
 KNOWN = tuple(code for code in LANGUAGES if code != "pt")
 SHIPPED = Path(__file__).parents[3] / "models" / "open"
@@ -126,6 +127,17 @@ def test_bad_input_is_one_line_and_exit_2(
     given = ["--captions", tmp_path / "captions.tsv", "--out", tmp_path / "out"]
     assert message in fails("learn-language", before.folder, code, *given)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(
+    before: Bundle, captions: Path, tmp_path: Path, fails: Fails
+) -> None:
+    out = tmp_path / "out"
+    given = ["learn-language", before.folder, "pt", "--captions", captions, "--out", out]
+    with longest_file(5):
+        line = fails(*given, code=1)
+    assert line == f"passepartout: {out} cannot be written: File too large: free space or allow access"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
