@@ -9,7 +9,7 @@ import click
 
 from evaluation.measures.scores import ALL_PAIRS
 from evaluation.reports.report import SHOWN, Report, page, read_report, section
-from index.encoder.bundle import CARD, open_bundle, publish_bundle, publishing, with_section
+from index.encoder.bundle import CARD, open_bundle, publish_bundle, staging_folder, with_section
 from index.errors import UsageError
 from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
@@ -52,7 +52,7 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
             parts += section(table, 3, f"`{_command(report.command)}`, {report.date[:10]}.")
     described = with_section(bundle.card.read_text("utf-8"), SECTION_TITLE, page(parts))
     measures = bundle.manifest.measures | _means(reports)
-    with publishing(folder, folder) as staging:
+    with staging_folder(folder, folder) as staging:
         (staging / CARD).write_text(described, "utf-8")
         publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
     return [table.name for report in reports for table in report.tables]

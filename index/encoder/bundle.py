@@ -153,29 +153,26 @@ class Bundle:
         return self.folder / name if name in self.manifest.files else None
 
 
-def staging_folder(target: Path, source: Path | None = None) -> Path:
-    """Make a folder beside `target` to be published there: empty, or with the files of a bundle `source`."""
-    staging = target.parent / f".{target.name}.staging"
-    shutil.rmtree(staging, ignore_errors=True)
-    if source is None:
-        staging.mkdir(parents=True)
-    else:
-        shutil.copytree(source, staging)
-    return staging
-
-
 @contextmanager
-def publishing(target: Path, source: Path | None = None) -> Iterator[Path]:
-    """Yield a `staging_folder`, of which nothing stays if it is not published; BundleError on a full disk."""
+def staging_folder(target: Path, source: Path | None = None) -> Iterator[Path]:
+    """Yield a folder beside `target` to be published there: empty, or with the files of a bundle `source`.
+
+    Nothing stays of what is not published. Raises BundleError if it cannot be written, as on a full disk.
+    """
     staging = target.with_name(f".{target.name}.staging")
+    shutil.rmtree(staging, ignore_errors=True)
     try:
-        yield staging_folder(target, source)
+        if source is None:
+            staging.mkdir(parents=True)
+        else:
+            shutil.copytree(source, staging)
+        yield staging
     except OSError as error:
         if error.filename and staging.name not in str(error):  # what could not be read
             raise
         raise BundleError(f"{target} cannot be written: {reason_of(error)}") from error
     finally:
-        shutil.rmtree(staging, ignore_errors=True)  # gone if it was published
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def with_section(card: str, title: str, text: str) -> str:

@@ -15,7 +15,7 @@ from index.encoder.bundle import (
     Bundle,
     open_index_encoder,
     publish_bundle,
-    publishing,
+    staging_folder,
     taught_file,
     with_section,
     words_file,
@@ -164,7 +164,7 @@ def _version(bundle: Bundle, code: str) -> str:
 def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, out: Path) -> None:
     """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
-    with publishing(out, bundle.folder) as staging:
+    with staging_folder(out, bundle.folder) as staging:
         (staging / taught_file(code)).parent.mkdir(exist_ok=True)
         (staging / taught_file(code)).write_bytes(taught.packed())
         (staging / "words").mkdir(exist_ok=True)

@@ -30,7 +30,7 @@ from index.encoder.bundle import (
     Origin,
     Precision,
     publish_bundle,
-    publishing,
+    staging_folder,
 )
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
@@ -83,7 +83,7 @@ def export_run(
     manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
     model = load_model(run, data)
-    with publishing(out) as staging:
+    with staging_folder(out) as staging:
         _write_parts(run, model, staging)
         translated = word_translations(run, data, manifest.languages)
         write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)

@@ -25,7 +25,7 @@ from index.encoder.bundle import (
     BundleManifest,
     Origin,
     publish_bundle,
-    publishing,
+    staging_folder,
 )
 from index.encoder.text_encoder import GRAPH_OUTPUT, TextEncoder
 from index.errors import UsageError
@@ -83,7 +83,7 @@ def import_encoder(
     limit = int(longest) if longest and longest < UNLIMITED_TOKENS else DEFAULT_MAX_TOKENS
     prompt = model.prompts.get(model.default_prompt_name or "", "")
     named = name or source.resolve().name
-    with publishing(out) as staging:
+    with staging_folder(out) as staging:
         dimension = _write_graph(model, staging / ENCODER, source)
         _write_tokenizer(model, staging / TOKENIZER, source)
         try:
