@@ -1,12 +1,13 @@
 """Reads which captions of which pictures a recipe trains, validates and calibrates on (docs/data.md)."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from index.errors import DataError
+from index.errors import DataError, listed
 from training.data.pictograms import load_drawings
 from training.data.picture_sets import Owners, Texts, load_set
 from training.data.settings import PICTOGRAM_SET, DataSettings
@@ -66,11 +67,26 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
         owners += more
         for language, of_picture in captions.items():
             texts[language] = texts.get(language, {}) | of_picture
-    if split == "train":
-        for code in settings.languages:
-            if code not in texts:
-                raise DataError(f"{data} has no captions/{code}.tsv in {', '.join(settings.sets)}")
+    lacking = [code for code in settings.languages if not texts.get(code)]
+    if split == "train" and lacking:
+        raise DataError(_lacking(data, lacking, settings, all(code in texts for code in lacking)))
     return _gather(data, owners, texts)
+
+
+def _lacking(data: Path, codes: list[str], settings: DataSettings, all_found: bool) -> str:
+    """Which languages have no captions, or none of the recipe's kinds, and the settings that do without."""
+    kinds = " or ".join(map(repr, settings.caption_kinds))
+    cures = [] if all_found else [f"'data.languages=[{_found(data, settings.sets)}]'"]
+    cures += ["'data.caption_kinds=[]'"] if kinds else []
+    files = listed([f"captions/{code}.tsv" for code in codes])
+    where = f"{data} has no captions{kinds and f' made by {kinds}'} in {files} of {', '.join(settings.sets)}"
+    return f"{where}: train what there is, {' '.join(f'--set {cure}' for cure in cures)}"
+
+
+def _found(data: Path, sets: Iterable[str]) -> str:
+    """The languages that a folder has captions in, as a setting names them."""
+    files = (file for name in sets for file in (data / name / "captions").glob("*.tsv"))
+    return ",".join(f'"{code}"' for code in sorted({file.stem for file in files}))
 
 
 def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:

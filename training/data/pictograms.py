@@ -13,6 +13,10 @@ from training.data.picture_sets import DEALS_OF_DRAWINGS, Owners, Texts, shared
 from training.data.pictures import PictureArchive
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
+OTHER_RECIPES = (
+    "see docs/data.md, or which recipe does without in docs/tutorials/train-on-your-own-pictures.md"
+)
+
 
 def open_artists(data: Path, size: int) -> list[PictureArchive]:
     """Open the archives of all artists; drawings are named pictograms/ARTIST/CODE.png.
@@ -21,7 +25,7 @@ def open_artists(data: Path, size: int) -> list[PictureArchive]:
     """
     files = sorted((data / PICTOGRAM_SET).glob("*.tar"))
     if not files:
-        raise DataError(f"{data / PICTOGRAM_SET} has no ARTIST.tar: see docs/data.md, or change data.sets")
+        raise DataError(f"{data / PICTOGRAM_SET} has no ARTIST.tar: {OTHER_RECIPES}")
     return [PictureArchive(file, size, f"{PICTOGRAM_SET}/{file.stem}/") for file in files]
 
 
@@ -40,7 +44,9 @@ def load_drawings(
     """
     names = {code: of_code for code in settings.languages if (of_code := names_in(data, code))}
     if not names:
-        raise DataError(f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}")
+        raise DataError(
+            f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}: {OTHER_RECIPES}"
+        )
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
     texts = {
