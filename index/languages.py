@@ -79,11 +79,6 @@ def is_language(code: str) -> bool:
     return re.match(LANGUAGE_CODE, code) is not None and langcodes.tag_is_valid(code)
 
 
-def without_territory(code: str) -> str:
-    """A standard code without its territory: `en-GB` -> `en`, `zh-Hant` as it is."""
-    return re.sub("-([A-Z]{2}|[0-9]{3})$", "", code)
-
-
 def has_spaces(code: str) -> bool:
     """Whether a language is written with spaces between its words."""
     found = languages().get(code) or language(code.partition("-")[0])

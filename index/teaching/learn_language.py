@@ -1,6 +1,7 @@
 """Teaches a bundle, or the encoder of an index, one more language, as `learn-language` and the service do."""
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.word_list import WordList, write_word_list
 from index.errors import UsageError
-from index.languages import is_language, standard_code, without_territory
+from index.languages import is_language, lookup, standard_code
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import ENCODER, building, next_version, open_version, publish
@@ -52,10 +53,10 @@ def check_language(bundle: Bundle, tag: str) -> str:
     if not is_language(code := standard_code(tag)):
         form = "such as sw or zh-Hant; qaa to qtz are for languages without one"
         raise UsageError(f"{tag!r} is not a language code (BCP 47) {form}")
-    trained = set(bundle.manifest.languages) - set(bundle.taught)
-    known = [one for one in trained if standard_code(one) in (code, without_territory(code))]
-    if known and code not in bundle.taught:
-        raise UsageError(f"{bundle.name} knows {known[0]} already: give another code or another bundle")
+    known = lookup(code, set(bundle.manifest.languages) - set(bundle.taught))
+    in_another_script = known and re.match("-[A-Z][a-z]{3}", code.removeprefix(known))
+    if known and code not in bundle.taught and not in_another_script:
+        raise UsageError(f"{bundle.name} knows {known} already: give another code or another bundle")
     return code
 
 
@@ -171,9 +172,8 @@ def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples:
         counts = Counter(word for text in examples.texts for word in words(text, code))
         write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
         title = f"Taught afterwards: {learned.name} ({code})"
-        (staging / CARD).write_text(
-            with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8"
-        )
+        card = with_section(bundle.card.read_text("utf-8"), title, facts(learned))
+        (staging / CARD).write_text(card, "utf-8")
         update = {
             "version": learned.version,
             "languages": tuple(sorted({*manifest.languages, code})),

@@ -3,7 +3,6 @@
 Other pictures of a bundle are vectors alone: who teaches cannot look at them.
 """
 
-import heapq
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -11,15 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.pictures import (
-    LEAST_COSINE,
-    PICTOGRAM_SET,
-    Pictograms,
-    Pictures,
-    code_of,
-    emoji,
-    family,
-)
+from index.encoder.pictures import LEAST_COSINE, PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
@@ -76,17 +67,15 @@ def pictures_like(pictograms: Pictograms, text: str, vector: NDArray[np.float32]
     cosines = pictograms.vectors @ vector
     least = LEAST_COSINE if cosines.max() >= NEAR_COSINE else np.inf
     called = np.array([_called(code, text) for code in pictograms.codes])
-    order = np.lexsort((-cosines, -called))[:TEACHING_PICTURES].tolist()
+    order = np.lexsort((-cosines, ~called))[:TEACHING_PICTURES].tolist()
     return _shown(pictograms.codes[row] for row in order if called[row] or cosines[row] >= least)
 
 
-def _called(code: str, text: str) -> int:
-    """How a text names an emoji, by itself or in English: 3 in full, 2 by a word, 1 by its end, else 0."""
+def _called(code: str, text: str) -> bool:
+    """Whether a text is an emoji, or words of its English name, or the end of one (honeyBEE)."""
     name = unicodedata.name(chr(int(code, 16)), "") if "-" not in code else ""
-    asked = text.upper()
-    if family(code) == family(code_of(text)) or name == asked:
-        return 3
-    return 2 * (asked in name.split()) or int(any(word.endswith(asked) for word in name.split()))
+    is_name = re.search(rf"{re.escape(text)}\b", name, re.IGNORECASE) is not None
+    return is_name or family(code) == family(code_of(text))
 
 
 def _shown(codes: Iterable[str]) -> list[tuple[str, str]]:
@@ -108,19 +97,10 @@ def _plainest(pictograms: Pictures) -> Pictures:
 
 def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:
     cosines = np.maximum(pictures.vectors @ pictures.vectors.T, 0)
-    covered: NDArray[np.float32] = (
-        cosines[captioned].max(axis=0) if len(captioned) else np.zeros(len(cosines), np.float32)
-    )
-    # A picture gains less the more is covered, so that only gains that may be the greatest are computed anew.
-    taken = set(captioned)
-    gains = [(-np.inf, row) for row in range(len(cosines)) if row not in taken]
-    chosen: list[int] = []
-    while gains and len(chosen) < count:
-        picture = heapq.heappop(gains)[1]
-        gain = float(np.maximum(cosines[picture] - covered, 0).sum())
-        if gains and (-gain, picture) > gains[0]:
-            heapq.heappush(gains, (-gain, picture))
-            continue
-        chosen.append(picture)
-        covered = np.maximum(covered, cosines[picture])
+    covered, chosen = cosines[captioned].max(axis=0, initial=0), list[int]()
+    while len(chosen) < min(count, len(cosines) - len(captioned)):
+        gains = np.maximum(cosines - covered, 0).sum(axis=1)
+        gains[[*captioned, *chosen]] = -np.inf
+        chosen.append(int(gains.argmax()))
+        covered = np.maximum(covered, cosines[chosen[-1]])
     return chosen

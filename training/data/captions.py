@@ -1,7 +1,7 @@
 """Reads which captions of which pictures a recipe trains, validates and calibrates on (docs/data.md)."""
 
 import hashlib
-from collections.abc import Iterable
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,18 +75,13 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
 
 def _lacking(data: Path, codes: list[str], settings: DataSettings, all_found: bool) -> str:
     """Which languages have no captions, or none of the recipe's kinds, and the settings that do without."""
+    found = [file for name in settings.sets for file in (data / name / "captions").glob("*.tsv")]
+    have = json.dumps(sorted({file.stem for file in found}))
+    cures = "" if all_found else f" --set 'data.languages={have}'"
     kinds = " or ".join(map(repr, settings.caption_kinds))
-    cures = [] if all_found else [f"'data.languages=[{_found(data, settings.sets)}]'"]
-    cures += ["'data.caption_kinds=[]'"] if kinds else []
-    files = listed([f"captions/{code}.tsv" for code in codes])
-    where = f"{data} has no captions{kinds and f' made by {kinds}'} in {files} of {', '.join(settings.sets)}"
-    return f"{where}: train what there is, {' '.join(f'--set {cure}' for cure in cures)}"
-
-
-def _found(data: Path, sets: Iterable[str]) -> str:
-    """The languages that a folder has captions in, as a setting names them."""
-    files = (file for name in sets for file in (data / name / "captions").glob("*.tsv"))
-    return ",".join(f'"{code}"' for code in sorted({file.stem for file in files}))
+    cures += " --set 'data.caption_kinds=[]'" if kinds else ""
+    files = f"{listed([f'captions/{code}.tsv' for code in codes])} of {', '.join(settings.sets)}"
+    return f"{data} has no captions{kinds and f' made by {kinds}'} in {files}: train what there is,{cures}"
 
 
 def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:

@@ -13,10 +13,6 @@ from training.data.picture_sets import DEALS_OF_DRAWINGS, Owners, Texts, shared
 from training.data.pictures import PictureArchive
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
-OTHER_RECIPES = (
-    "see docs/data.md, or which recipe does without in docs/tutorials/train-on-your-own-pictures.md"
-)
-
 
 def open_artists(data: Path, size: int) -> list[PictureArchive]:
     """Open the archives of all artists; drawings are named pictograms/ARTIST/CODE.png.
@@ -25,7 +21,7 @@ def open_artists(data: Path, size: int) -> list[PictureArchive]:
     """
     files = sorted((data / PICTOGRAM_SET).glob("*.tar"))
     if not files:
-        raise DataError(f"{data / PICTOGRAM_SET} has no ARTIST.tar: {OTHER_RECIPES}")
+        raise DataError(f"{data / PICTOGRAM_SET} has no ARTIST.tar: see docs/data.md, or change data.sets")
     return [PictureArchive(file, size, f"{PICTOGRAM_SET}/{file.stem}/") for file in files]
 
 
@@ -44,8 +40,9 @@ def load_drawings(
     """
     names = {code: of_code for code in settings.languages if (of_code := names_in(data, code))}
     if not names:
+        wanted, where = ", ".join(settings.languages), "docs/tutorials/train-on-your-own-pictures.md"
         raise DataError(
-            f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}: {OTHER_RECIPES}"
+            f"{data / PICTOGRAM_SET / 'names'} has none of {wanted}: {where} names recipes that do without"
         )
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
