@@ -136,7 +136,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(
     given = ["learn-language", before.folder, "pt", "--captions", captions, "--out", out]
     with longest_file(5):
         line = fails(*given, code=1)
-    assert line == f"passepartout: {out} cannot be written: File too large: free space or allow access"
+    assert line == f"passepartout: {out} cannot be written (File too large): free space or allow access"
     assert list(tmp_path.iterdir()) == []
 
 
