@@ -170,8 +170,7 @@ def staging_folder(target: Path, source: Path | None = None) -> Iterator[Path]:
     except OSError as error:
         if error.filename and staging.name not in str(error):  # what could not be read
             raise
-        reason = f"cannot be written ({reason_of(error)}): free space or allow access"
-        raise BundleError(f"{target} {reason}") from error
+        raise BundleError(f"{target} cannot be written ({reason_of(error)})") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

@@ -47,15 +47,13 @@ LONGEST_VERSION = 32
 def check_language(bundle: Bundle, tag: str) -> str:
     """The code, in any spelling, of a language to teach, as BCP 47 writes it.
 
-    Raises UsageError for what is no code, or a language that the bundle was trained on, whatever the
-    territory. A language that it was taught may be taught again.
+    Raises UsageError for what is no code, or a language that the bundle was trained on in this script,
+    whatever the territory. A language that it was taught may be taught again.
     """
     if not is_language(code := standard_code(tag)):
-        form = "such as sw or zh-Hant; qaa to qtz are for languages without one"
-        raise UsageError(f"{tag!r} is not a language code (BCP 47) {form}")
+        raise UsageError(f"{tag!r} is not a language code (BCP 47) such as sw; qaa to qtz are free for one")
     known = lookup(code, set(bundle.manifest.languages) - set(bundle.taught))
-    in_another_script = known and re.match("-[A-Z][a-z]{3}", code.removeprefix(known))
-    if known and code not in bundle.taught and not in_another_script:
+    if known and code not in bundle.taught and not re.match("-[A-Z][a-z]{3}", code.removeprefix(known)):
         raise UsageError(f"{bundle.name} knows {known} already: give another code or another bundle")
     return code
 
@@ -64,8 +62,7 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     """Teach the bundle the language `code` and publish the result at `out`.
 
     The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures, by
-    teaching without these. Raises UsageError for too few lines, or an `out` that must not be
-    replaced.
+    teaching without these. Raises UsageError for too few lines, or an `out` that must not be replaced.
     """
     code = check_language(bundle, code)
     if len(examples) < LEAST_LINES:
@@ -114,7 +111,6 @@ def teach_index(
     """
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
-    check_language(bundle, code)
     pictures = Pictures.open(bundle)
     if pictures is None:
         raise UsageError(f"the index's encoder {bundle.name} has no pictures to teach with")

@@ -38,12 +38,7 @@ class Learned:
 def report(learned: Learned) -> str:
     """The report, in Markdown."""
     listed = " ".join(emoji(picture.partition("/")[2]) for picture in learned.next_pictures)
-    following = (
-        f"\n## What to caption next\n\nThese pictures say most about those without a caption, best first.\n\n"
-        f"{listed}\n"
-        if learned.next_pictures
-        else ""
-    )
+    following = f"\n## What to caption next, best first\n\n{listed}\n" if listed else ""
     return (
         f"# {learned.name} ({learned.code}), taught to {learned.bundle}\n\n{facts(learned)}\n"
         f"It took {learned.seconds:.0f} seconds.\n{following}"

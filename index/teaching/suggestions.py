@@ -1,7 +1,4 @@
-"""Suggestions: the pictograms whose captions would help most, and those that a text asks for.
-
-Other pictures of a bundle are vectors alone: who teaches cannot look at them.
-"""
+"""Suggestions: the pictograms whose captions would help most, and those that a text asks for."""
 
 import re
 import unicodedata
@@ -36,7 +33,7 @@ def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_P
     """Suggest pictograms to caption, by name: those without a caption that represent the others best.
 
     By greedy facility location: each picture is the one that covers most of what captioned pictures are not
-    near to. One variant of each concept, and no signs.
+    near to. One variant of each concept, and no signs; nobody can look at a bundle's other pictures.
     """
     plain = _plainest(pictures.of_set(PICTOGRAM_SET))
     named = (examples.pictures.names[row] for row in examples.rows.tolist())
@@ -52,9 +49,8 @@ def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
     """
     wanted = {family(code_of(sign)): place for place, sign in enumerate(FIRST_PICTURES)}
     plain = _plainest(Pictures(pictograms.codes, pictograms.vectors))
-    places = [wanted.get(family(code), len(wanted)) for code in plain.names]
-    rows = range(len(places))
-    chosen = sorted((row for row in rows if places[row] < len(wanted)), key=places.__getitem__)
+    places = {row: wanted[key] for row, code in enumerate(plain.names) if (key := family(code)) in wanted}
+    chosen = sorted(places, key=places.__getitem__)
     chosen += _uncovered(plain, chosen, TEACHING_PICTURES - len(chosen))
     return _shown(plain.names[row] for row in chosen)
 
