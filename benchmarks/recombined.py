@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from index.arrays import Vectors
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.progress import Progress
 
 CHUNK = 8192

@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import faiss
 
 from benchmarks.recombined import encoded, recombined
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.tuning import RECALL_NEIGHBOURS, nearest, recall, tune

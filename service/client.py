@@ -26,8 +26,8 @@ MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
 DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
 OVERLOAD_STATUSES = (429, 503)
 
-Texts = str | list[str] | tuple[str, ...]
-Kind = TypeVar("Kind")
+AnyTexts = str | list[str] | tuple[str, ...]
+Answered = TypeVar("Answered")
 
 
 class ServiceError(PassepartoutError):
@@ -77,13 +77,13 @@ class Client:
         self._http = httpx2.Client(base_url=_base(url), headers=headers, timeout=timeout, transport=transport)
 
     def sentences(
-        self, text: Texts, target: Texts, **options: Unpack[TranslationOptions]
+        self, text: AnyTexts, target: AnyTexts, **options: Unpack[TranslationOptions]
     ) -> SentenceResponse:
         """Translate one or more sentences into one or more languages."""
         request = SentenceRequest.model_validate({"text": text, "target": target, **options})
         return self._ask(request, SentenceResponse)
 
-    def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
+    def words(self, word: AnyTexts, target: AnyTexts, **options: Unpack[TranslationOptions]) -> WordResponse:
         """Translate one or more words into one or more languages."""
         request = WordRequest.model_validate({"word": word, "target": target, **options})
         return self._ask(request, WordResponse)
@@ -112,11 +112,11 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, request: SentenceRequest | WordRequest, answer: type[Kind]) -> Kind:
+    def _ask(self, request: SentenceRequest | WordRequest, answer: type[Answered]) -> Answered:
         fields = request.model_dump(exclude_defaults=True)
         return self._call("POST", f"translate/{request.kind}", answer, json=fields)
 
-    def _call(self, method: str, path: str, kind: type[Kind], **options: Any) -> Kind:  # noqa: ANN401
+    def _call(self, method: str, path: str, kind: type[Answered], **options: Any) -> Answered:  # noqa: ANN401
         """What the service answers, as `kind`; the request is repeated while the service is overloaded.
 
         UnreachableError if it is something else.

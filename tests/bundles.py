@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from index.arrays import unit
 from index.confidence.models import Model, Models
 from index.encoder.bundle import (
     PICTURES,
@@ -25,7 +26,6 @@ from index.encoder.bundle import (
     words_file,
 )
 from index.encoder.pictures import packed
-from index.encoder.vectors import unit
 from index.encoder.word_list import WordList, write_word_list
 
 LANGUAGES = ("en", "de", "pt", "zh", "ar")

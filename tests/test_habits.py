@@ -1,4 +1,4 @@
-"""What a contributor relies on: help for make, versions that fit one another, one class for one noun."""
+"""What a contributor relies on: help for make, versions that fit one another, one type for one noun."""
 
 import ast
 import re
@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("index", "service", "training", "evaluation", "benchmarks", "scripts")
+ALIASED = ("index", "service", "training", "evaluation")  # whose type aliases have names of their own
 
 
 def test_make_help_names_every_target() -> None:
@@ -38,10 +39,25 @@ def test_what_the_project_needs_is_pinned_by_versions_that_it_allows() -> None:
     assert refused == []
 
 
-def test_no_two_classes_have_one_name() -> None:
-    files = defaultdict(list)
+def test_no_two_classes_have_one_name_and_a_kind_of_array_has_one_alias() -> None:
+    names, arrays = defaultdict(list), defaultdict(list)
     for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        place = path.relative_to(ROOT)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                files[node.name].append(str(path.relative_to(ROOT)))
-    assert {name: paths for name, paths in files.items() if len(paths) > 1} == {}
+                names[node.name].append(str(place))
+            elif place.parts[0] in ALIASED and (alias := alias_of(node)):
+                names[alias].append(str(place))
+                arrays[ast.unparse(node.value)].append(alias)
+    assert {name: paths for name, paths in names.items() if len(paths) > 1} == {}
+    assert {kind: found for kind, found in arrays.items() if "NDArray" in kind and len(found) > 1} == {}
+
+
+def alias_of(node: ast.stmt) -> str | None:
+    """The name of a type alias, written as classes are; None for another statement."""
+    if not isinstance(node, ast.Assign) or not isinstance(name := node.targets[0], ast.Name):
+        return None
+    is_alias = re.fullmatch("[A-Z]+[a-z][A-Za-z]*", name.id) and not ast.unparse(node.value).startswith(
+        "TypeVar("
+    )
+    return name.id if is_alias else None

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from index.errors import UsageError, listed
+from training.recipes.files import papers
 
 PATH_TYPE = click.Path(path_type=Path)
 
@@ -170,7 +171,7 @@ def learn_language(
 
 
 @click.command()
-@click.argument("paper")
+@click.argument("paper", type=click.Choice([*papers()]))
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -201,18 +202,14 @@ def reproduce(
     only: tuple[str, ...],
     overrides: tuple[str, ...],
 ) -> None:
-    """Put the claims of PAPER to the test: train and measure the systems that show them, over seeds.
+    """Put the claims of a paper to the test: train and measure the systems that show them, over seeds.
 
-    PAPER is globetrotter, mule, smalr, pseudopairs, caption_tuning, or united, which joins them.
+    `united` joins what the others propose.
     """
     from evaluation.reports.report import running_command
-    from training.papers.study import Study, papers, read_claims
+    from training.papers.study import Study, read_claims
 
-    files = papers()
-    if paper not in files:
-        raise UsageError(f"no paper {paper}; there are {', '.join(files)}")
-
-    study = Study(read_claims(files[paper]), data, out, _numbers(seeds), overrides)
+    study = Study(read_claims(papers()[paper]), data, out, _numbers(seeds), overrides)
     trials = study.trials(only)
     study.run(trials, f"{paper}, reproduced", running_command(), click.echo)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from evaluation.suites.sets import read_aligned
-from index.encoder.vectors import unit
+from index.arrays import unit
 from training.data.captions import CaptionedPictures
 from training.data.folder import texts_by_name
 from training.data.tokens import tokenize
@@ -73,7 +73,15 @@ def mined(
     sizes = {TEXT: {code: len(rows) for code, rows in lines.items()}}
     nothing = CaptionedPictures((), ())
     data = TrainingData(
-        tuple(lines), recipe.seed, tokenizer, nothing, [], lines, tokens, sizes, mine_captions=False
+        tuple(lines),
+        recipe.seed,
+        tokenizer,
+        nothing,
+        [],
+        texts=lines,
+        sentences=tokens,
+        text_sizes=sizes,
+        mine_captions=False,
     )
     words = {code: Words.of(code, rows) for code, rows in lines.items()}
     named = {code: tokenize(tokenizer, known.words.names) for code, known in words.items()}

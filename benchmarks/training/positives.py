@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import torch
 
+from training.encoders.stored import BEST
 from training.loop.checkpoint import load_best
 from training.loop.engine import Engine
 from training.loop.prepare import prepare
@@ -39,7 +40,7 @@ def of_run(folder: Path, data: Path) -> dict[str, dict[str, float]]:
     run = open_run(folder)
     run.result()  # refuses a run that is not finished
     source = prepare(run, data)
-    load_best(run.best_file, source.model)
+    load_best(run.folder / BEST, source.model)
     engine = Engine(source.model.train(), run.recipe)
     steps = [engine.forward(chunk, engine.active(chunk)) for (chunk,) in source.batches(0)]
     return {name: positives(alpha, steps) for name, alpha in ALPHAS.items()}

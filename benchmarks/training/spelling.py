@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.sets import read_aligned
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.text.normalisation import clean
 from training.data.tokens import tokenize
 from training.loop.prepare import prepare

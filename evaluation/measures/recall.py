@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from index.arrays import Vectors
 from index.errors import PassepartoutError
 
 Similarities = NDArray[np.floating]
-Vectors = NDArray[np.floating]
 
 
 def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 5, 10)) -> dict[int, float]:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.measures.recall import positives_by_pair, recall_at, tied_share
+from index.arrays import Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls
 
 ALL_PAIRS = "all"
-Vectors = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What `passepartout evaluate` measures, by name in registry.py; sets.py reads text, truth.py word pairs."""
+"""What `passepartout evaluate` measures, by name in evaluation/cli.py; sets.py reads its text."""

@@ -34,7 +34,7 @@ NOTE = (
     "where the index has only that."
 )
 
-Lines = Sequence[tuple[str, str, str]]  # kind, sentence, opposite
+Triples = Sequence[tuple[str, str, str]]  # kind, sentence, opposite
 
 
 def contrasts(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[Table]:
@@ -49,8 +49,8 @@ def contrasts(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[Ta
     return tables
 
 
-def _read(data: Path, codes: Sequence[str]) -> dict[str, Lines]:
-    texts: dict[str, Lines] = {}
+def _read(data: Path, codes: Sequence[str]) -> dict[str, Triples]:
+    texts: dict[str, Triples] = {}
     for code in codes:
         path = data / f"{code}.tsv"
         (head, *rows) = read_table(path, COLUMNS)
@@ -61,7 +61,7 @@ def _read(data: Path, codes: Sequence[str]) -> dict[str, Lines]:
 
 
 def _index(
-    encoder: TextEncoder, texts: Mapping[str, Lines], columns: Sequence[str], folder: Path, *, aligned: bool
+    encoder: TextEncoder, texts: Mapping[str, Triples], columns: Sequence[str], folder: Path, *, aligned: bool
 ) -> Translator:
     """An index of some columns of the text."""
     folder.mkdir(parents=True)
@@ -76,7 +76,7 @@ def _index(
     return Translator.open(out)
 
 
-def _tables(name: str, both: Translator, alone: Translator, texts: Mapping[str, Lines]) -> list[Table]:
+def _tables(name: str, both: Translator, alone: Translator, texts: Mapping[str, Triples]) -> list[Table]:
     """All pairs of sentences in one table, then each kind in one of its own."""
     kinds = np.array([kind for kind, _, _ in next(iter(texts.values()))])
     scores: dict[str, list[PairScore]] = {kind: [] for kind in ("", *dict.fromkeys(kinds.tolist()))}
@@ -95,7 +95,7 @@ def _tables(name: str, both: Translator, alone: Translator, texts: Mapping[str, 
 
 
 def _hits(
-    both: Translator, alone: Translator, texts: Mapping[str, Lines], source: str, target: str
+    both: Translator, alone: Translator, texts: Mapping[str, Triples], source: str, target: str
 ) -> dict[str, NDArray[np.bool_]]:
     """Of each sentence, whether it has what a measure counts."""
     asked = [sentence for _, sentence, _ in texts[source]]

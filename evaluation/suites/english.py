@@ -21,7 +21,7 @@ from evaluation.suites.sets import (
     read_captions,
     read_split,
 )
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.errors import DataError
 from index.vectors.neighbourhoods import csls
 

@@ -10,7 +10,7 @@ from evaluation.suites.sets import available, read_table
 from index.encoder.pictures import family
 from index.errors import DataError
 
-Part = Literal["train", "dev", "test"]
+ConceptPart = Literal["train", "dev", "test"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def read_names(file: Path) -> dict[str, Named]:
     return {code: Named(name, tuple(filter(None, listed.split("|")))) for code, name, listed in rows}
 
 
-def part_of(code: str) -> Part:
+def part_of(code: str) -> ConceptPart:
     """Of every ten concepts, in the order of a hash, eight are learned from and one is for testing.
 
     Variants of a concept (a woman, a man, a person who does the same) are in one part.
@@ -48,7 +48,7 @@ def is_flag(code: str) -> bool:
 
 
 def held_out_names(
-    data: Path, known: Sequence[str], part: Part = "test"
+    data: Path, known: Sequence[str], part: ConceptPart = "test"
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The concepts of a part that all languages name, and by language their names, in that order.
 

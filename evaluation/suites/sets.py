@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.errors import DataError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress

@@ -23,8 +23,8 @@ from evaluation.suites.sets import (
     read_captions,
     read_split,
 )
+from index.arrays import Vectors
 from index.build.probes import SAYINGS
-from index.encoder.vectors import Vectors
 
 BENCHMARK = "multi30k_test_2016"
 ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure

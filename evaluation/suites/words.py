@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import languages_in, read_lines, read_table
 from index.answers.word_index import fold
+from index.arrays import Vectors
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, UsageError
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores

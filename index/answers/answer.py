@@ -18,7 +18,7 @@ class Pictogram(Frozen):
     cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.62])
 
 
-Pictograms = Annotated[
+NearPictograms = Annotated[
     list[Pictogram] | None,
     Field(
         exclude_if=lambda seen: seen is None,
@@ -119,24 +119,25 @@ class Answer(Frozen):
         description="Its file and the further columns that it has there.",
         examples=[{"file": "de.txt"}],
     )
-    pictograms: Pictograms = None
+    pictograms: NearPictograms = None
 
 
 Answers = tuple[Answer, ...]
 
 
-def likely(answers: Answers, min_confidence: float, near: float = 1.0) -> Answers:
-    """The answers with at least `min_confidence`, and those that are near with at least `near`.
+def likely(answers: Answers, min_confidence: float, near: float | None = None) -> Answers:
+    """The answers with at least `min_confidence`, and if `near` is given, those that are near with that.
 
-    Of sentences that the asker reads in his own language, all that are near, where any are wanted.
+    Of sentences that the asker reads in his own language, then all that are near.
     """
     return tuple(
         answer
         for answer in answers
         if answer.confidence >= min_confidence
         or (
-            answer.match == "near"
-            and (answer.confidence >= round(near, DIGITS) or (answer.original is not None and near < 1))
+            near is not None
+            and answer.match == "near"
+            and (answer.confidence >= round(near, DIGITS) or answer.original is not None)
         )
     )
 
@@ -167,7 +168,7 @@ class SentenceResult(BaseModel):
         exclude_if=lambda parts: parts is None,
         description="The sentences of the text, each translated on its own; only if there are several.",
     )
-    pictograms: Pictograms = None
+    pictograms: NearPictograms = None
 
 
 class WordResult(BaseModel):
@@ -176,7 +177,7 @@ class WordResult(BaseModel):
     word: str = Field(description="The word as sent.")
     source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
     translations: Translations
-    pictograms: Pictograms = None
+    pictograms: NearPictograms = None
 
 
 class Response(BaseModel):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
-from index.vectors.vector_index import Rows, VectorIndex
+from index.vectors.vector_index import VectorIndex
 
 # Answers with the highest scores, which are then ordered by confidence (docs/decisions/0084).
 ANSWERS_CONSIDERED = 5
@@ -51,7 +51,7 @@ class Candidates:
         return [list(range(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-def ranked(cosines: Vectors, rows: Rows, means: NDArray[np.float32], most: int) -> Candidates:
+def ranked(cosines: Vectors, rows: Numbers, means: NDArray[np.float32], most: int) -> Candidates:
     """Make a table of the `most` neighbours of each question with the highest CSLS scores, best first.
 
     `cosines`, `rows`, `means` (n, m): the neighbours, best first, those LEFT_OUT last; and the mean cosine of
@@ -80,7 +80,7 @@ def with_rows(
     vectors: VectorIndex,
     means: NDArray[np.float32],
 ) -> Candidates:
-    """The candidates and others, by `question` and `row`, with values of all columns that are not of scores.
+    """The candidates and others, by `question` and `row`, with values of some columns, 0 in others.
 
     `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). A question's candidates are
     again ordered by score.
@@ -88,15 +88,17 @@ def with_rows(
     questions, rows = added["question"], added["row"]
     cosines = np.einsum("md,md->m", vectors.reconstruct(rows), queries[questions])
     scores = csls_scores(cosines, table.question_means[questions], means[rows])
-    values = {**added, "cosine": cosines, "score": scores}
-    columns = {name: np.concatenate([table[name], values[name]]) for name in values}
+    values, nothing = {**added, "cosine": cosines, "score": scores}, np.zeros(len(rows))
+    columns = {
+        name: np.concatenate([known, values.get(name, nothing)]) for name, known in table.columns.items()
+    }
     order = np.lexsort((-columns["score"], columns["question"]))
     columns = {name: values[order] for name, values in columns.items()}
     columns["gap"] = gaps(columns["question"], columns["score"])
     return Candidates(table.count, columns, table.question_means)
 
 
-def gaps(questions: Rows, scores: Vectors) -> Vectors:
+def gaps(questions: Numbers, scores: Vectors) -> Vectors:
     """How far each score is above the best other one of its question; 0 for an only one.
 
     Both (n,), question by question, a question's scores best first.
@@ -109,7 +111,7 @@ def gaps(questions: Rows, scores: Vectors) -> Vectors:
     return gaps
 
 
-def firsts(questions: Rows) -> NDArray[np.bool_]:
+def firsts(questions: Numbers) -> NDArray[np.bool_]:
     """(n,) whether each candidate is the first of its question; (n,) questions, one after the other."""
     first = np.ones(len(questions), bool)
     np.not_equal(questions[1:], questions[:-1], out=first[1:])

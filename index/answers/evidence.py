@@ -31,12 +31,12 @@ from index.answers.answer import NO_DIFFERENCES, Differs
 from index.answers.candidates import Candidates, gaps, ranked
 from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
 from index.answers.word_index import UNKNOWN_WORD, WordIndex
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.text.normalisation import lowered, words_of
 from index.text.number_words import contradict
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import csls_scores
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 DOMAIN = ("token_score", "question_mean", "log_tokens")
 LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
@@ -80,10 +80,14 @@ class Questions:
 
     def numbers_of(self, question: int) -> Counter[int]:
         """The codes of the numbers of a question."""
-        text = self.bare[question]
-        return number_codes(text, words_of(text, self.language)[:WORDS_READ], self.language)
+        return self._numbers[question]
 
-    @property
+    @cached_property
+    def _numbers(self) -> list[Counter[int]]:
+        texts = [(text, words_of(text, self.language)[:WORDS_READ]) for text in self.bare]
+        return [number_codes(text, words, self.language) for text, words in texts]
+
+    @cached_property
     def lengths(self) -> NDArray[np.float64]:
         return np.array([length(text) for text in self.texts], np.float64)
 
@@ -134,13 +138,9 @@ def domain_columns(
 
 
 def _contradicts(table: Candidates, asked: Questions, answered: Features) -> NDArray[np.bool_]:
-    contradicts = np.zeros(len(table), bool)
-    counts = list(map(asked.numbers_of, range(len(asked.bare))))
-    with_numbers = np.array([bool(count) for count in counts], bool)
-    for place in np.flatnonzero(with_numbers[table["question"]]).tolist():
-        numbers = answered.numbers_of(int(table["row"][place]))
-        contradicts[place] = contradict(counts[table["question"][place]], numbers)
-    return contradicts
+    rows = zip(map(asked.numbers_of, table["question"].tolist()), table["row"].tolist(), strict=True)
+    found = (bool(numbers) and contradict(numbers, answered.numbers_of(row)) for numbers, row in rows)
+    return np.fromiter(found, bool, len(table))
 
 
 class WordPairs:
@@ -153,32 +153,26 @@ class WordPairs:
     """
 
     def __init__(
-        self, asked: Questions, source: WordIndex, target: WordIndex, questions: Rows, words: Tokens
+        self, asked: Questions, source: WordIndex, target: WordIndex, questions: Numbers, words: Tokens
     ) -> None:
         """Compare the words of `asked` with those of candidates for `questions` (n,), rows of `target`."""
         self._asked, self._source, self._target, self._questions = asked, source, target, questions
-        spellings = {
-            word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(asked.words)))
-        }
-        self._spellings = list(spellings)
+        self._spellings = list(dict.fromkeys(chain.from_iterable(asked.words)))
+        number_of = {word: number for number, word in enumerate(self._spellings)}
         self._source_rows = source.rows_of(self._spellings)
         self._source_vectors = source.vectors_of(self._spellings, self._source_rows)
         self._target_rows, numbers = np.unique(words.ids, return_inverse=True)
         self._target_vectors = target.vectors_at(self._target_rows)
-        of_questions = Tokens.of([[spellings[word] for word in row] for row in asked.words])
-        self._question_words = _padded(of_questions, len(spellings))  # (questions, words)
+        of_questions = Tokens.of([[number_of[word] for word in row] for row in asked.words])
+        self._question_words = _padded(of_questions, len(number_of))  # (questions, words)
         self._answer_words = _padded(Tokens(numbers, words.lengths), len(self._target_rows))  # (n, words)
+        # (distinct words of questions, of candidates)
+        self._cosines: NDArray[np.float32] = self._source_vectors @ self._target_vectors.T
 
     @property
     def comparable(self) -> bool:
         """Whether both languages have words in the index: others are not in the same space."""
         return self._source.vectors is not None and self._target.vectors is not None
-
-    @cached_property
-    def _cosines(self) -> NDArray[np.float32]:
-        """(distinct words of questions, of candidates)"""
-        cosines: NDArray[np.float32] = self._source_vectors @ self._target_vectors.T
-        return cosines
 
     def coverage(self) -> dict[str, NDArray[np.float32]]:
         """The columns of coverage; 0 where either has no words.
@@ -289,6 +283,8 @@ def _unexpressed(
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
     """Those of some lower-cased words that a text has, each once, spelled as there: as a whole word first."""
+    if not words:
+        return ()
     in_lower_case = lowered(text)
     places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
     begins = {word: places.get(word, in_lower_case.find(word)) for word in words}

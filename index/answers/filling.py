@@ -137,39 +137,39 @@ def _written(stated: object, cleaned: str) -> str:
     return stated if isinstance(stated, str) and clean(stated) == cleaned else cleaned
 
 
-def source_language(document: Document, memory: Translator, given: str | None) -> str:
+def source_language(document: Document, translator: Translator, given: str | None) -> str:
     """The language of a document's texts: the given one, or the one it states, or that of most texts.
 
     Raises UnknownLanguageError, UsageError if the language is not clear.
     """
     stated = given or document.source
     if stated is not None:
-        return memory.known.known([("source", stated)])[0]
-    detected = _detected(document, memory)
+        return translator.languages.codes_of([("source", stated)])[0]
+    detected = _detected(document, translator)
     if not detected:
         raise UsageError("the language of the file was not recognised: give it (--from)")
     return detected.most_common(1)[0][0]
 
 
-def _detected(document: Document, memory: Translator) -> Counter[str]:
+def _detected(document: Document, translator: Translator) -> Counter[str]:
     """The languages of the first texts that are clear."""
     texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
-    return Counter(code for code in map(memory.detect, texts) if code is not None)
+    return Counter(code for code in map(translator.detect, texts) if code is not None)
 
 
-def with_language(summary: Summary, document: Document, memory: Translator, assumed: str) -> Summary:
+def with_language(summary: Summary, document: Document, translator: Translator, assumed: str) -> Summary:
     """The summary with `looks_like`."""
     known = summary.translated + summary.fuzzy
     if known > NEARLY_NONE * len(document.units):
         return summary
-    detected = _detected(document, memory)
+    detected = _detected(document, translator)
     code, count = next(iter(detected.most_common(1)), (assumed, 0))
     clear = code != assumed and count > detected.total() / 2
     return replace(summary, looks_like=code) if clear else summary
 
 
 def translate_file(
-    memory: Translator,
+    translator: Translator,
     path: Path,
     out: Path,
     target: str,
@@ -178,11 +178,11 @@ def translate_file(
     fuzzy: bool | None = None,
 ) -> Summary:
     """Fill `path` and write it to `out`. Raises UsageError, UnknownLanguageError, CorpusError."""
-    (target,) = memory.known.known([("target", target)])
+    (target,) = translator.languages.codes_of([("target", target)])
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file itself: give another --out")
     document = open_document(read_whole(path), str(path), target)
-    code = source_language(document, memory, source) if document.units else ""
+    code = source_language(document, translator, source) if document.units else ""
     if code == target and not source:
         raise UsageError(f"{path}: its texts count as {language(code).name}: give their language with --from")
     found: dict[str, Answers] = {}
@@ -190,11 +190,11 @@ def translate_file(
     def look_up(texts: Sequence[str]) -> None:
         for begin in range(0, len(texts), TEXTS_ASKED):
             asked = texts[begin : begin + TEXTS_ASKED]
-            found.update(zip(asked, memory.remember(asked, code, target), strict=True))
+            found.update(zip(asked, translator.remember(asked, code, target), strict=True))
 
     look_up(list(dict.fromkeys(unit.text for unit in document.units)))
     look_up(sentences_asked(document, found, code))
-    summary = with_language(fill(document, found, code, fuzzy=fuzzy), document, memory, code)
+    summary = with_language(fill(document, found, code, fuzzy=fuzzy), document, translator, code)
     with output_file(out) as draft:
         draft.write_bytes(document.content())
     return summary

@@ -8,10 +8,7 @@ than its question says more or less.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from index.answers.answer import Differs
 from index.answers.evidence import Questions, as_written
@@ -62,12 +59,6 @@ def _asked_words(found: Sequence[Contrast], question: str) -> tuple[str, ...]:
     """The words of a question by which contrasts are said, but for its mark."""
     said = [word for contrast in found for word in contrast.question if not QUESTION_MARK.fullmatch(word)]
     return as_written(said, question)
-
-
-def limit_at(chances: NDArray[np.float64], places: Iterable[int], limit: float) -> None:
-    """Make confidences (n,) at most `limit` at some places, such as where contrasts were found."""
-    limited = list(places)
-    chances[limited] = np.minimum(chances[limited], limit)
 
 
 def with_contrasts(

@@ -1,6 +1,6 @@
 """Languages of an index: which can be asked for, and what to say where one cannot."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from index.answers.answer import LanguageInfo
@@ -17,6 +17,9 @@ class Languages:
         self.codes = sorted(self._by_code)
         self._found = lru_cache(TAGS_REMEMBERED)(partial(lookup, known=self._by_code.keys()))
 
+    def __iter__(self) -> Iterator[LanguageInfo]:
+        return iter(self._by_code.values())
+
     def find(self, tag: str) -> str | None:
         """The code of a language, as the index spells it."""
         return tag if tag in self._by_code else self._found(tag)
@@ -24,13 +27,10 @@ class Languages:
     def targets(self, source: str) -> tuple[str, ...]:
         return self._by_code[source].targets
 
-    def known(self, given: Sequence[tuple[str, str]]) -> list[str]:
+    def codes_of(self, given: Sequence[tuple[str, str]]) -> list[str]:
         """The codes, as the index spells them, of (field, code) pairs; UnknownLanguageError for others."""
         found = [self.find(code) for _, code in given]
-        faults = [
-            self.unknown(field, code) for (field, code), known in zip(given, found, strict=True) if not known
-        ]
-        if faults:
+        if faults := [self.unknown(*pair) for pair, code in zip(given, found, strict=True) if code is None]:
             raise UnknownLanguageError(faults[0].message, faults)
         return [code for code in found if code]
 

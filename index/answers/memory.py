@@ -10,7 +10,7 @@ longer text, minus a penalty for each kind of difference that the comparison ign
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
@@ -19,21 +19,22 @@ from index.answers.answer import Answer
 from index.answers.candidates import Candidates
 from index.answers.evidence import Questions
 from index.answers.guard import contrasting
+from index.answers.sentence_features import number_codes
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
+from index.confidence.models import Confidence
 from index.text.contrasts.contrast import UNREAD, Contrast
 from index.text.contrasts.lexicon import known_languages
 from index.text.normalisation import CharacterTable, words_of
-from index.text.number_words import numbers_in
-from index.text.placeables import KINDS, marks, skeleton, without_tags
+from index.text.number_words import contradict, numbers_in
+from index.text.placeables import KINDS, marks, put_back, skeleton, without_tags
 
 MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
-THE_VERY_TEXT = 0.9  # similarity from which a text is taken as the same
+THE_VERY_TEXT = 0.9  # similarity from which a text comes before those that are likely to mean the same
 LEAST_CHANCE = 0.03  # of a sentence that may mean the same: the asker reads it
-# The odds that a sentence means the same, times this if nothing in it says otherwise (docs/research.md).
-UNOPPOSED_ODDS = 8.0
+LEAST_COMPARED = 0.1  # the chance of one that is compared word by word, which takes longer
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
@@ -56,18 +57,20 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Remembered:
-    """A sentence that may say what a text says, by its row, and the rows of its translations.
+    """A sentence that may say what a text says, by its row, and one that translates it.
 
-    `strength`: how sure it is, its similarity for the very text, but for a letter, case or punctuation, else
-    the probability that it means the same. `likeness`: None unless its similarity is MIN_SIMILARITY.
-    `contrasts`: what it says otherwise, if it is likely.
+    `text`: that translation, with the tags, placeholders and numbers of the question. `strength`: by which
+    such sentences are ordered. `likeness`: None unless its similarity is MIN_SIMILARITY. `contrasts`: what
+    it says otherwise.
     """
 
     original: int
-    translations: list[int]
+    row: int
+    text: str
     strength: float
-    likeness: Likeness | None = None
-    contrasts: Sequence[Contrast] = ()
+    confidence: float
+    likeness: Likeness | None
+    contrasts: Sequence[Contrast]
 
 
 class Comparison:
@@ -109,12 +112,28 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class _Likely:
+    """A sentence that may say what a question says, by its row, and how sure that is."""
+
+    row: int
+    chance: float
+    strength: float
+    likeness: Likeness | None
+    contradicts: bool  # by its numbers
+
+    @property
+    def may_agree(self) -> bool:
+        return self.likeness is not None or self.chance >= LEAST_COMPARED
+
+
+@dataclass(frozen=True)
 class Memory:
     """The sentences of a language that those of `target` translate, and the words of that language."""
 
     sentences: SentenceIndex
     target: SentenceIndex
     words: WordIndex
+    confidence: Confidence
 
     def of_questions(
         self, asked: Questions, table: Candidates, most: int, *, alike_alone: bool = False
@@ -122,8 +141,8 @@ class Memory:
         """Choose for each question translated sentences of its language in `table`.
 
         `table` has the column `chance`, that a sentence means the same. The `most` strongest are chosen, and
-        one more that says nothing else, where these do. With `alike_alone`, only those that are nearly the
-        same text.
+        some more if these all say something else. With `alike_alone`, only those that are nearly the same
+        text.
         """
         return [
             self._chosen(asked, question, self._likely(asked, question, table, places, alike_alone), most)
@@ -132,50 +151,71 @@ class Memory:
 
     def _likely(
         self, asked: Questions, question: int, table: Candidates, places: Sequence[int], alike_alone: bool
-    ) -> list[tuple[float, Remembered]]:
-        """Those of a question's candidates that may mean the same, without their translations.
-
-        With the strength of each if nothing in it says otherwise.
-        """
-        comparison, found = Comparison(asked.texts[question]), list[tuple[float, Remembered]]()
-        figures, numbers = len(marks(asked.texts[question], "numbers")), asked.numbers_of(question)
+    ) -> list[_Likely]:
+        """Those of a question's candidates that may mean the same, strongest first."""
+        comparison, found = Comparison(asked.texts[question]), list[_Likely]()
+        numbers, of_row = asked.numbers_of(question), self.sentences.features.numbers_of
         for place in places:
             row, chance = int(table["row"][place]), float(table["chance"][place])
-            contradicts, text = bool(table["contradicts"][place]), self.sentences.text(row)
-            of_row = self.sentences.features.numbers_of
             same_numbers = bool(numbers) and _but_one(numbers) == _but_one(of_row(row))
-            likeness = comparison.with_text(text, same_numbers=same_numbers)
+            likeness = comparison.with_text(self.sentences.text(row), same_numbers=same_numbers)
             if likeness or (chance >= LEAST_CHANCE and not alike_alone):
-                strength = chance
-                if likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT):
-                    # Other figures are put into the answer, other words for numbers are not.
-                    in_figures = "numbers" in likeness.penalties and figures == len(marks(text, "numbers"))
-                    in_words = contradicts and not in_figures
-                    strength = chance if in_words and not alike_alone else likeness.similarity
-                unopposed = strength if contradicts else _unopposed(strength)
-                found.append((unopposed, Remembered(row, [], strength, likeness)))
-        return found
+                by_text = likeness and (alike_alone or likeness.similarity >= THE_VERY_TEXT)
+                strength = likeness.similarity if likeness and by_text else chance
+                found.append(_Likely(row, chance, strength, likeness, bool(table["contradicts"][place])))
+        return sorted(found, key=lambda one: (-one.strength, one.row))
 
     def _chosen(
-        self, asked: Questions, question: int, likely: Sequence[tuple[float, Remembered]], most: int
+        self, asked: Questions, question: int, likely: Sequence[_Likely], most: int
     ) -> list[Remembered]:
-        """The strongest that are translated, with what they say otherwise than the question."""
-        chosen, agrees = list[Remembered](), False
-        for unopposed, one in sorted(likely, key=lambda pair: (-pair[1].strength, pair[1].original)):
-            answers = unopposed >= MIN_CONFIDENCE
-            if len(chosen) >= most and (agrees or not answers):
+        """The translations of the strongest, with what they say otherwise than the question."""
+        remembered, chosen, agrees = list[Remembered](), 0, False
+        for one in likely:
+            if chosen >= most and (agrees or not one.may_agree):
                 break
-            if translations := self.sentences.translations(one.original, self.target):
-                text = self.sentences.text(one.original)
-                contrasts = self._contrasts(asked, question, text) if answers else ()
-                strength = unopposed if answers and not contrasts else one.strength
-                chosen.append(replace(one, translations=translations, strength=strength, contrasts=contrasts))
-                agrees |= answers and not contrasts
-        return chosen
+            if translations := self.sentences.translations(one.row, self.target):
+                contrasts = self._contrasts(asked, question, one)
+                found = [self._remembered(asked, question, one, row, contrasts) for row in translations]
+                remembered += found
+                chosen += 1
+                agrees |= any(own.confidence >= MIN_CONFIDENCE for own in found)
+        return remembered
 
-    def _contrasts(self, asked: Questions, question: int, text: str) -> Sequence[Contrast]:
-        """What a sentence says otherwise; in a language without a file, any other words might."""
-        found, language = contrasting(asked, question, text, asked.language, self.words), asked.language
+    def _remembered(
+        self,
+        asked: Questions,
+        question: int,
+        likely: _Likely,
+        row: int,
+        contrasts: Sequence[Contrast] | None,
+    ) -> Remembered:
+        """A likely sentence with one of its translations, and how sure that is; None: it was not compared."""
+        original, translation = self.sentences.text(likely.row), self.target.text(row)
+        # A sentence of its own language that means the same is no translation.
+        own, likeness = self.target is self.sentences, likely.likeness
+        text = translation if own else put_back(asked.texts[question], original, translation)
+        contradicts = likely.contradicts
+        if likeness and "numbers" in likeness.penalties:
+            # Other figures are put into the answer, other words for numbers are not.
+            in_figures = without_tags(put_back(asked.texts[question], original, original))
+            numbers = number_codes(in_figures, words_of(in_figures, asked.language), asked.language)
+            contradicts = text == translation or contradict(asked.numbers_of(question), numbers)
+        similarity = likeness.similarity if likeness else None
+        agrees = contrasts is not None and not contrasts and not contradicts
+        confidence = self.confidence.of_remembered(likely.chance, similarity, agrees=agrees)
+        return Remembered(likely.row, row, text, likely.strength, confidence, likeness, contrasts or ())
+
+    def _contrasts(self, asked: Questions, question: int, likely: _Likely) -> Sequence[Contrast] | None:
+        """What a sentence says otherwise; in a language without a file, any other words might.
+
+        None if it is too unlikely to be compared.
+        """
+        if not likely.may_agree:
+            return None
+        text, language = self.sentences.text(likely.row), asked.language
+        if text == asked.texts[question]:
+            return ()
+        found = contrasting(asked, question, text, language, self.words)
         if found or language in known_languages():
             return found
         own_words = words_of(asked.bare[question], language)
@@ -195,14 +235,6 @@ def repeats(text: str, answer: Answer, languages: tuple[str, str]) -> bool:
         for words in [words_of(some, code)]
     )
     return own == of_original or (sorted(own[0]), own[1]) == (sorted(of_answer[0]), of_answer[1])
-
-
-def _unopposed(strength: float) -> float:
-    """The strength of a sentence that no contrast is found in."""
-    if strength >= MIN_CONFIDENCE:
-        return strength
-    odds = UNOPPOSED_ODDS * strength / (1 - strength)
-    return odds / (1 + odds)
 
 
 def _but_one(numbers: Counter[int]) -> Counter[int]:

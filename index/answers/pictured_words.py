@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, gaps
 from index.answers.word_index import WordIndex
+from index.arrays import Vectors
 from index.confidence.models import Model
-from index.encoder.vectors import Vectors
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 
 TEMPERATURE = 0.08

@@ -93,7 +93,7 @@ async def respond(
     chosen = partial(
         likely,
         min_confidence=request.min_confidence,
-        near=translator.confidence.near if "near" in request.include else 1.0,
+        near=translator.confidence.near if "near" in request.include else None,
     )
     found = [{target: chosen(next(rows)) for target in text.targets} for text in asked]
     sources = [request.source or text.source for text in asked]
@@ -152,10 +152,10 @@ async def _asked(
     translator: Translator, request: Request, names: Sequence[str], cleaned: Sequence[str], work: Work
 ) -> list[SourceText]:
     """The texts with their languages; the targets of a text whose language was detected leave that out."""
-    languages = translator.known
+    languages = translator.languages
     given = [] if request.source is None else [("source", request.source)]
     wanted = list(zip(field_names("target", request.target), request.target, strict=True))
-    codes = languages.known([*given, *wanted])
+    codes = languages.codes_of([*given, *wanted])
     targets = dict(zip(request.target, codes[len(given) :], strict=True))
     if request.source is not None:
         own = request.kind == "sentence"  # who names one language twice wants what means the same

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from index.arrays import Numbers
 from index.storage.tables import integers, read_array, strings
 from index.text.normalisation import SENTENCE_ENDS, words_of
 from index.text.number_words import may_have_number, numbers_in
 from index.text.placeables import without_tags
-from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens, slices
-from index.vectors.vector_index import Rows
+from index.text.pre_tokens import Numbering, StringArray, Tokens, slices
 from index.words.vocabulary import numbered_words
 
 WORDS_READ = 64  # of a sentence: an encoder reads no more tokens
@@ -42,9 +42,9 @@ class Features:
     """
 
     lengths: NDArray[np.float32]
-    offsets: Integers
+    offsets: Numbers
     words: NDArray[np.int32]
-    numbers: Integers
+    numbers: Numbers
 
     @classmethod
     def of(
@@ -86,7 +86,7 @@ class Features:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def words_of(self, rows: Rows) -> Tokens:
+    def words_of(self, rows: Numbers) -> Tokens:
         """The rows in the word index of the words of some sentences."""
         begins = self.offsets[rows]
         lengths = self.offsets[rows + 1] - begins
@@ -97,7 +97,7 @@ class Features:
         begin, end = np.searchsorted(self.numbers[0], (row, row + 1))
         return Counter(self.numbers[1, begin:end].tolist())
 
-    def take(self, rows: Rows) -> "Features":
+    def take(self, rows: Numbers) -> "Features":
         """The features of some sentences, each at most once, in that order."""
         words = self.words_of(rows)
         places = np.full(len(self), -1)
@@ -146,7 +146,7 @@ def _code(number: int | str) -> int:
 
 def _parts(
     batches: Iterable[Sequence[str] | StringArray], vocabulary: Sequence[str], language: str
-) -> Iterator[tuple[NDArray[np.float32], Tokens, Integers]]:
+) -> Iterator[tuple[NDArray[np.float32], Tokens, Numbers]]:
     """Yield the lengths, word rows and numbers of each batch of texts."""
     numbering, first = Numbering(), 0
     for entry in vocabulary:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from index.answers.candidates import Candidates, gaps
 from index.answers.sentence_features import Features
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.formats.sentence import Sentence
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
 from index.vectors.neighbourhoods import BySource, csls_scores
-from index.vectors.segments import open_vectors
-from index.vectors.vector_index import Rows, VectorIndex
+from index.vectors.segmented import open_vectors
+from index.vectors.vector_index import VectorIndex
 
 
 def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
@@ -105,7 +105,7 @@ class SentenceIndex:
         return self._texts.slice(begin, end - begin)
 
     def translations(self, row: int, target: "SentenceIndex") -> list[int]:
-        """The rows of the sentences in `target` that say what a row says, by the corpus; here, the row."""
+        """The rows of the sentences in `target` that translate a row, by the corpus; here, the row itself."""
         if target is self:
             return [row]
         if self.groups is None or target.groups is None:
@@ -113,7 +113,7 @@ class SentenceIndex:
         return target.groups.rows(self.groups.of(row))
 
     def said_in(self, other: "SentenceIndex") -> NDArray[np.bool_]:
-        """(count,) which sentences the corpus has in another language, too; here, all."""
+        """(count,) which sentences the corpus has in the language of `other`, too: all of its own."""
         if other.language not in self._said_in:
             said = np.full(len(self), other is self)
             if self.groups is not None and other.groups is not None:
@@ -121,7 +121,7 @@ class SentenceIndex:
             self._said_in[other.language] = said
         return self._said_in[other.language]
 
-    def all_translations(self, rows: Rows, target: "SentenceIndex") -> tuple[Rows, Rows]:
+    def all_translations(self, rows: Numbers, target: "SentenceIndex") -> tuple[Numbers, Numbers]:
         """The `translations` of some rows: the place among these of what each translates, and its own row."""
         said = [self.translations(row, target) for row in rows.tolist()]
         return np.repeat(np.arange(len(said)), list(map(len, said))), np.array(list(chain(*said)), np.int64)

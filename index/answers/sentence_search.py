@@ -5,13 +5,13 @@ sentences of the other (candidates.py); the evidence of both (evidence.py) gives
 it (guard.py), and what is left in order is made answers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Original
+from index.answers.answer import DIGITS, NO_DIFFERENCES, Answer, Answers, Differs, Original
 from index.answers.candidates import (
     ANSWERS_CONSIDERED,
     SUPPORTED_CONSIDERED,
@@ -26,7 +26,6 @@ from index.answers.guard import (
     SUITS_BETTER,
     contrasting,
     differing,
-    limit_at,
     with_contrasts,
 )
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
@@ -35,7 +34,6 @@ from index.answers.word_index import WordIndex
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import Confidence
 from index.text.contrasts.contrast import ADDED, Contrast
-from index.text.placeables import put_back
 from index.vectors.vector_index import CANDIDATE_COUNT
 
 Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation -> the sentence it translates
@@ -45,12 +43,14 @@ Recalled = dict[tuple[int, int], Remembered]  # question, row of its translation
 class SentenceSearch:
     """The sentences of an index, with the words of all languages and the confidence of answers.
 
-    `sources`: the languages that the encoder knows; `token_scores`: as of `Translator`.
+    `sources`: the languages that the encoder knows, of which some were `taught`; `token_scores`: as of
+    `Translator`.
     """
 
     sentences: Mapping[str, SentenceIndex]
     words: Mapping[str, WordIndex]
     sources: Collection[str]
+    taught: Set[str]
     confidence: Confidence
     token_scores: NDArray[np.float32] | None
     _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
@@ -68,37 +68,67 @@ class SentenceSearch:
             return [()] * len(counts)
         index, source = self.sentences[target], asked.language
         considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
-        table = self._candidates(asked, index, considered)
         recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
-        table = self._with_memory(table, recalled, asked, index)
+        table = self._with_memory(self._candidates(asked, index, considered), recalled, asked, index)
         answered = index.features.words_of(table["row"])
-        pairs = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
-        known = self.confidence.lengths, (source, target), self.token_scores, index.best_from(source)
-        add_evidence(table, asked, index.features, pairs, *known)
-        columns, similarity = table.columns, table["similarity"]
-        strength = np.where(similarity > 0, similarity, self.confidence.of_sentences(columns))
-        columns["confidence"], columns["place"] = strength.copy(), np.arange(len(table))
-        contrasts = self._contrasts(table, asked, index, recalled)
-        limit_at(columns["confidence"], contrasts, self.confidence.opposite)
+        words = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
+        add_evidence(
+            table,
+            asked,
+            index.features,
+            None if self.taught & {source, target} else words,
+            self.confidence.lengths,
+            (source, target),
+            token_scores=self.token_scores,
+            best=index.best_from(source),
+        )
+        table, contrasts = self._judged(table, asked, index, None if memory_alone else counts)
+        differs = self._differences(table, asked, index, recalled, words, contrasts)
+        return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
+
+    def _judged(
+        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int] | None
+    ) -> tuple[Candidates, dict[int, Sequence[Contrast]]]:
+        """Candidates in the order of answers, with `confidence`; and what they say otherwise, by `place`.
+
+        `counts[i]` of question i, or all.
+        """
+        found, chances = table["remembered"] > 0, self.confidence.of_sentences(table.columns)
+        strength = np.where(found, table["strength"], chances)
+        confidence = np.where(found, table["remembered"], chances)
+        table.columns.update(place=np.arange(len(table)), strength=strength, confidence=confidence)
+        # What is likely is compared before it is ordered; what is near only where it is shown.
+        contrasts = self._contrasts(table.take(~found & (chances >= MIN_CONFIDENCE)), asked, index)
+        confidence = self.confidence.limited(confidence, [*contrasts])
+        table.columns["confidence"] = confidence
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
-        unlikely = columns["confidence"] < MIN_CONFIDENCE
-        table = table.take(np.lexsort((-strength, unlikely, similarity < 1, table["question"])))
-        table = table if memory_alone else limited(table, counts)
-        said = self._glosses(table, index, source)
-        return self._answers(table, asked, index, recalled, pairs, contrasts, said)
+        order = -strength, confidence < MIN_CONFIDENCE, confidence < 1
+        table = table.take(np.lexsort((*order, table["question"])))
+        if counts is not None:
+            table = limited(table, counts)
+        strength, near = table["strength"], self.confidence.near
+        shown_near = (table["remembered"] == 0) & (strength >= near) & (strength < MIN_CONFIDENCE)
+        contrasts |= self._contrasts(table.take(shown_near), asked, index)
+        otherwise = np.flatnonzero(np.isin(table["place"], [*contrasts]))
+        table.columns["confidence"] = self.confidence.limited(table["confidence"], otherwise)
+        return table, contrasts
 
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
 
-        What is said in a language without sentences is looked for in all that the corpus aligns.
+        What is said in a language without sentences, or in one that was taught, of which the encoder knows
+        little, is looked for in all that the corpus aligns.
         """
         source, most = asked.language, max(considered)
         memory = self.sentences.get(source)
-        aligned = [] if memory else self._aligned_with(index)
+        aligned = self._aligned_with(index) if memory is None or source in self.taught else []
         searched, *others = aligned or [index]
         cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
-        most = max(most, SUPPORTED_CONSIDERED) if aligned else most
-        table = ranked(cosines, rows, searched.means_from(source)[rows], rows.shape[1] if memory else most)
+        if aligned:
+            most, source = max(most, SUPPORTED_CONSIDERED), ""
+        elif memory:
+            most = rows.shape[1]  # of which some are left out
+        table = ranked(cosines, rows, searched.means_from(source)[rows], most)
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
         if memory:
@@ -116,32 +146,28 @@ class SentenceSearch:
         return self._aligned[code]
 
     def _contrasts(
-        self, table: Candidates, asked: Questions, index: SentenceIndex, recalled: Recalled
+        self, table: Candidates, asked: Questions, index: SentenceIndex
     ) -> dict[int, Sequence[Contrast]]:
-        """What candidates that are at least near say otherwise than their questions, by place, if anything.
+        """What candidates say otherwise than their questions, by place, if anything.
 
-        Where the corpus says in the language of the question what a candidate says, that was compared; else
-        what it says itself is, and the sentence of that language that it suits better, if there is one.
+        But for those found through the language of the questions, which were compared there. What a candidate
+        says itself is compared, and the sentence of that language that it suits better, if there is one.
         """
         contrasts: dict[int, Sequence[Contrast]] = {}
-        questions, rows = table["question"].tolist(), table["row"].tolist()
-        words = self.words[asked.language]
+        columns = (table[name].tolist() for name in ("question", "row", "place", "confidence"))
+        words, suits_another = self.words[asked.language], []
         differences = table.columns.get("length_difference", np.zeros(len(table)))
-        suits_another = []
-        for place in np.flatnonzero(table["confidence"] >= self.confidence.near).tolist():
-            question, row = questions[place], rows[place]
-            if memory := recalled.get((question, row)):
-                contrasts[place] = memory.contrasts
-            elif differences[place] > MOST_LENGTH_DIFFERENCE:
+        for number, (question, row, place, chance) in enumerate(zip(*columns, strict=True)):
+            if differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
                 contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
-                likely = table["confidence"][place] >= MIN_CONFIDENCE  # what is searched for takes long
-                if likely and not contrasts[place] and table["shortfall"][place] < -SUITS_BETTER:
-                    suits_another.append(place)
-        nearest = self._nearest_texts(index, [rows[place] for place in suits_another], asked.language)
-        for place, text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, questions[place], text, asked.language, words)
+                likely = chance >= MIN_CONFIDENCE  # what is searched for takes long
+                if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
+                    suits_another.append((question, row, place))
+        nearest = self._nearest_texts(index, [row for _, row, _ in suits_another], asked.language)
+        for (question, _, place), text in zip(suits_another, nearest, strict=False):
+            contrasts[place] = contrasting(asked, question, text, asked.language, words)
         return {place: found for place, found in contrasts.items() if found}
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
@@ -171,26 +197,30 @@ class SentenceSearch:
         add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
         table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
         recalled: Recalled = {}
-        found = Memory(memory, index, words).of_questions(asked, table, most, alike_alone=memory_alone)
+        sentences = Memory(memory, index, words, self.confidence)
+        found = sentences.of_questions(asked, table, most, alike_alone=memory_alone)
         for question, remembered in enumerate(found):
             for one in remembered:
-                for row in one.translations:
-                    recalled.setdefault((question, row), one)
+                recalled.setdefault((question, one.row), one)
         return recalled
 
     def _with_memory(
         self, table: Candidates, recalled: Recalled, asked: Questions, index: SentenceIndex
     ) -> Candidates:
-        """Add what the corpus translates as candidates, and the column `similarity`, 0 for others."""
-        table.columns["similarity"] = np.zeros(len(table))
+        """Add what the corpus translates, with `remembered`, its confidence, and `strength`, 0 for others."""
+        table.columns["remembered"] = table.columns["strength"] = np.zeros(len(table))
         if not recalled:
             return table
         questions, rows = np.array(list(recalled), np.int64).T
-        strengths = np.array([memory.strength for memory in recalled.values()])
-        added = {"question": questions, "row": rows, "similarity": strengths}
+        added = {
+            "question": questions,
+            "row": rows,
+            "remembered": np.array([memory.confidence for memory in recalled.values()]),
+            "strength": np.array([memory.strength for memory in recalled.values()]),
+        }
         return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
 
-    def _answers(
+    def _differences(
         self,
         table: Candidates,
         asked: Questions,
@@ -198,55 +228,67 @@ class SentenceSearch:
         recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
-        glosses: Mapping[int, str],
-    ) -> list[Answers]:
-        """Make answers of a table in its order; `contrasts` by place before it was ordered."""
-        rows = table["row"].tolist()
+    ) -> list[Differs]:
+        """The words by which answers differ from their questions; `contrasts` by the column `place`."""
+        rows, own = table["row"].tolist(), asked.language == index.language
         texts = [index.text(row) for row in rows]
         if rows and index.language in self.sources:
             differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
         else:
             differs = [NO_DIFFERENCES] * len(rows)
-        memory, spoken = self.sentences.get(asked.language), self.words[asked.language]
-        own = memory is index  # sentences that mean the same are no translations
-        answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        columns = {name: values.tolist() for name, values in table.columns.items()}
-        for place, (question, row) in enumerate(zip(columns["question"], rows, strict=True)):
-            text, original, likeness, chance = texts[place], None, None, columns["confidence"][place]
-            penalties: tuple[str, ...] = ("numbers",) if columns["contradicts"][place] else ()
-            found = recalled.get((question, row))
-            if found is not None and memory is not None:
-                if not own:
-                    original = Original(text=memory.text(found.original), id=memory.id(found.original))
-                    text = put_back(asked.texts[question], original.text, text)
-                if found.likeness and "numbers" in found.likeness.penalties and text == texts[place]:
-                    chance = min(chance, self.confidence.opposite)  # its numbers are not the question's
-                likeness = found.likeness
-                penalties = likeness.penalties if likeness else ()
-            likely = chance >= MIN_CONFIDENCE
-            otherwise = found.contrasts if found and original and not likely else ()
-            if original and any(one.question or one.answer for one in otherwise):
-                answer = text, index.language
-                apart = differing(otherwise, asked, question, original.text, answer, spoken)
+        names = "question", "place", "confidence"
+        values = zip(*(table[name].tolist() for name in names), strict=True)
+        for number, (question, place, confidence) in enumerate(values):
+            remembered = recalled.get((question, rows[number]))
+            said = remembered.contrasts if remembered else contrasts.get(place, ())
+            if remembered and confidence >= MIN_CONFIDENCE:
+                differs[number] = NO_DIFFERENCES
+            elif remembered and not own and any(one.question or one.answer for one in said):
+                original = self.sentences[asked.language].text(remembered.original)
+                answer = remembered.text, index.language
+                own_words = self.words[asked.language]
+                differs[number] = differing(said, asked, question, original, answer, own_words)
             else:
-                # What the corpus says for this text, or one that means the same, was compared with that.
-                apart = NO_DIFFERENCES if likely and (own or original) else differs[place]
-                said = contrasts.get(columns["place"][place], ())
-                apart = with_contrasts(apart, said, asked.bare[question], text, index.language)
+                answer = remembered.text if remembered else texts[number], index.language
+                differs[number] = with_contrasts(differs[number], said, asked.bare[question], *answer)
+        return differs
+
+    def _answers(
+        self,
+        table: Candidates,
+        asked: Questions,
+        index: SentenceIndex,
+        recalled: Recalled,
+        differs: Sequence[Differs],
+        glosses: Mapping[int, str],
+    ) -> list[Answers]:
+        """Make answers of a table, in its order."""
+        own = asked.language == index.language  # sentences that mean the same are no translations
+        answers: list[list[Answer]] = [[] for _ in range(table.count)]
+        names = "question", "row", "score", "confidence", "contradicts"
+        values = zip(*(table[name].tolist() for name in names), strict=True)
+        for place, (question, row, score, confidence, contradicts) in enumerate(values):
+            remembered, original = recalled.get((question, row)), None
+            likeness = remembered.likeness if remembered else None
+            if remembered and not own:
+                sentences = self.sentences[asked.language]
+                source_row = remembered.original
+                original = Original(text=sentences.text(source_row), id=sentences.id(source_row))
+            penalties: tuple[str, ...] = ("numbers",) if contradicts and not remembered else ()
             answers[question].append(
                 Answer(
-                    text=text,
-                    score=round(columns["score"][place], DIGITS),
-                    confidence=round(chance, DIGITS),
+                    text=remembered.text if remembered else index.text(row),
+                    score=round(score, DIGITS),
+                    confidence=round(confidence, DIGITS),
                     id=index.id(row),
                     match=self.confidence.match_of(
-                        chance, likeness.similarity if likeness else None, own=own or original is not None
+                        confidence, likeness.similarity if likeness else None, own=remembered is not None
                     ),
                     similarity=round(likeness.similarity, DIGITS) if likeness else None,
                     original=original,
                     gloss=original.text if original else glosses.get(place),
-                    differs=apart,
-                    penalties=penalties,
+                    differs=differs[place],
+                    penalties=likeness.penalties if likeness else penalties,
                     metadata=index.metadata(row),
                 )
             )
@@ -257,10 +299,10 @@ class SentenceSearch:
 
         What the corpus has for them is known.
         """
-        rows, plain = table["row"], self.confidence.sentence[-1]
-        if plain.weights.keys() != {"score"}:
+        rows, model = table["row"], self.confidence.gloss
+        if model is None or source in self.taught:
             return {}
-        likely = plain.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
-        shown = (table["confidence"] >= self.confidence.near) & (table["similarity"] == 0)
+        likely = model.probability({"score": index.best_from(source)[rows]}) >= MIN_CONFIDENCE
+        shown = (table["confidence"] >= self.confidence.near) & (table["remembered"] == 0)
         places = np.flatnonzero(likely & shown).tolist()
         return dict(zip(places, self._nearest_texts(index, rows[places].tolist(), source), strict=False))

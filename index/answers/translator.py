@@ -21,16 +21,16 @@ from index.answers.sentence_index import SentenceIndex
 from index.answers.sentence_search import SentenceSearch
 from index.answers.word_index import WordIndex, fold
 from index.answers.word_search import WordSearch
+from index.arrays import Vectors
 from index.confidence.models import Confidence
 from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError
 from index.languages import language
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
-from index.storage.versions import DETECTOR, DOMAIN, open_version
+from index.storage.versions import DETECTOR, DOMAIN_FILE, open_version
 from index.text.courtesies import without_courtesies
 from index.text.identification import Detector, clear_language, fasttext_chances, has_letters
 from index.text.normalisation import clean, words_of
@@ -38,8 +38,8 @@ from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 
 ROWS_AT_ONCE = 1 << 11  # candidates in a table
-StageName = Literal["tokenise", "encode", "search"]
-Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
+# Entered for as long as a stage takes.
+StageScope = Callable[[Literal["tokenise", "encode", "search"]], AbstractContextManager[object]]
 
 
 class Translator:
@@ -79,13 +79,17 @@ class Translator:
         }
         self._taught = {code: WordIndex.taught(code, encoder) for code in encoder.bundle.taught if pictograms}
         self._sentence_search = SentenceSearch(
-            sentences, self.word_indexes, self._sources, self.confidence, token_scores
+            sentences,
+            self.word_indexes,
+            self._sources,
+            {*encoder.bundle.taught},
+            self.confidence,
+            token_scores,
         )
         self._word_search = WordSearch(
             self.word_indexes, self._taught, sentences, self._sources, pictograms, self.confidence
         )
-        self.languages = tuple(map(self._info, codes))
-        self.known = Languages(self.languages)
+        self.languages = Languages(map(self._info, codes))
 
     @classmethod
     def open(
@@ -113,7 +117,7 @@ class Translator:
                 tuple(codes),
             ),
             Pictograms.open(bundle),
-            np.array(read_array(folder / DOMAIN, (encoder.vocabulary,))),  # slow as a memory map
+            np.array(read_array(folder / DOMAIN_FILE, (encoder.vocabulary,))),  # slow as a memory map
         )
 
     @property
@@ -126,13 +130,12 @@ class Translator:
         """The ID of the index version, such as `20261120-1`."""
         return self.manifest.version
 
-    def answer(self, queries: Sequence[Query], stage: Stage = nullcontext) -> list[Answers]:
-        """Answer queries, best answers first; texts are encoded once, whatever their number of targets.
+    def answer(self, queries: Sequence[Query], stage: StageScope = nullcontext) -> list[Answers]:
+        """Answer queries of clean texts, best answers first; texts are encoded once, whatever the targets.
 
         If the index has translations of a text, or of nearly that text, they come first, and `match` says so
         (memory.py). `stage` is entered for each stage: tokenise, encode, search. Raises RequestError.
         """
-        queries = [query._replace(text=clean(query.text)) for query in queries]
         places: dict[tuple[Kind, str, str], list[int]] = {}
         for place, query in enumerate(queries):
             places.setdefault((query.kind, query.source, query.target), []).append(place)
@@ -160,7 +163,7 @@ class Translator:
 
         In its own language, those that mean the same.
         """
-        return self.answer([Query("sentence", text, source, target, k) for text in texts])
+        return self.answer([Query("sentence", clean(text), source, target, k) for text in texts])
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
         """Find the k words in `target` that best translate each word in `source`, as `answer` does.
@@ -168,7 +171,7 @@ class Translator:
         `in_vocabulary` says whether the index has the word that was asked for; a word that it does not have
         is translated by its subwords.
         """
-        return self.answer([Query("word", word, source, target, k) for word in words])
+        return self.answer([Query("word", clean(word), source, target, k) for word in words])
 
     def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
         """Look each text in `source` up in the translation memory alone; () for a text that it does not have.
@@ -227,7 +230,7 @@ class Translator:
             for row in self.pictograms.nearest(vectors)
         ]
 
-    def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Questions]:
+    def _asked(self, texts: Iterable[tuple[str, str]], stage: StageScope) -> dict[str, Questions]:
         """Tokenise and encode cleaned texts, as (source, text); the questions of each language."""
         by_source: dict[str, list[str]] = {}
         for source, text in texts:
@@ -249,10 +252,10 @@ class Translator:
 
     def _check(self, source: str, target: str, *, own: bool = False) -> None:
         """Raise RequestError for a pair that cannot be asked; `own`: whether one language can."""
-        named = ("source", source), ("target", target)
-        if faults := [self.known.unknown(*pair) for pair in named if self.known.find(pair[1]) != pair[1]]:
+        languages, named = self.languages, (("source", source), ("target", target))
+        if faults := [languages.unknown(*pair) for pair in named if languages.find(pair[1]) != pair[1]]:
             raise UnknownLanguageError(faults[0].message, faults)
-        self.known.check_reachable("text", source, {target: target}, own=own)
+        languages.check_reachable("text", source, {target: target}, own=own)
 
     def _info(self, code: str) -> LanguageInfo:
         entry, is_source = self.manifest.languages.get(code), code in self._sources

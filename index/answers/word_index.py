@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import DamerauLevenshtein, Postfix
 
+from index.arrays import Numbers, Vectors
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.contrasts.meanings import Meanings
@@ -22,7 +22,7 @@ from index.text.normalisation import clean, lowered
 from index.text.spelling import marked, respelled, spellings
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, BySource, best_csls
-from index.vectors.vector_index import Rows, VectorIndex
+from index.vectors.vector_index import VectorIndex
 from index.words.vocabulary import by_frequency, training_words
 
 WORD_COLUMNS = ("word", "count")
@@ -150,7 +150,7 @@ class WordIndex:
         """The ID of a row."""
         return f"{self.language}{ID_INFIX}{self.text(row)}"
 
-    def rows_of(self, spellings: Sequence[str]) -> Rows:
+    def rows_of(self, spellings: Sequence[str]) -> Numbers:
         """(n,) the rows of folded words; UNKNOWN_WORD for those that are not in the vocabulary."""
         rows = [self._rows.get(word, UNKNOWN_WORD) for word in spellings]
         return np.array(rows, np.int64)
@@ -162,7 +162,7 @@ class WordIndex:
             return np.full(len(rows), np.nan)
         return np.where(rows == UNKNOWN_WORD, np.nan, self._counts[rows] / self._total)
 
-    def vectors_of(self, spellings: Sequence[str], rows: Rows) -> Vectors:
+    def vectors_of(self, spellings: Sequence[str], rows: Numbers) -> Vectors:
         """(n, d) unit vectors in the word space of folded words and their rows."""
         vectors = np.empty((len(rows), self._encoder.dimension), np.float32)
         known = rows != UNKNOWN_WORD
@@ -206,7 +206,7 @@ class WordIndex:
             first, second = self.encoded([one, other])
         return float(first @ second) >= SAME_MEANING
 
-    def vectors_at(self, rows: Rows) -> Vectors:
+    def vectors_at(self, rows: Numbers) -> Vectors:
         """(n, d) the unit vectors of rows."""
         if self.vectors is None:
             return np.zeros((0, self._encoder.dimension), np.float32)
@@ -221,7 +221,7 @@ class WordIndex:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def crowding(self, rows: Rows, other: str) -> NDArray[np.float32]:
+    def crowding(self, rows: Numbers, other: str) -> NDArray[np.float32]:
         """(n,) each word's mean cosine to its nearest words in the `other` language, which CSLS subtracts.
 
         A word that the index does not have gets the mean over all its words.
@@ -231,7 +231,7 @@ class WordIndex:
             self._crowding[other] = np.append(means, means.mean() if len(means) else 0).astype(np.float32)
         return self._crowding[other][rows]  # UNKNOWN_WORD is the last
 
-    def best_scores(self, rows: Rows, vectors: Vectors, other: "WordIndex") -> NDArray[np.float32]:
+    def best_scores(self, rows: Numbers, vectors: Vectors, other: "WordIndex") -> NDArray[np.float32]:
         """(n,) each word's highest CSLS score with the words that `other` has in the index, 0 at least.
 
         Searched for where no build has computed it, as for words that the index does not have.

@@ -10,7 +10,6 @@ import numpy as np
 from index.answers.answer import DIGITS, Answer, Answers
 from index.answers.candidates import limited
 from index.answers.evidence import word_candidates
-from index.answers.guard import limit_at
 from index.answers.pictured_words import pictured_candidates
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
@@ -61,7 +60,7 @@ class WordSearch:
                 several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
             ):
                 unlikely.append(place)
-        limit_at(chances, unlikely, self.confidence.opposite)
+        table.columns["confidence"] = self.confidence.limited(chances, unlikely)
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"

@@ -31,7 +31,7 @@ from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.options import Cleaning, Options
 from index.storage.versions import (
     DETECTOR,
-    ENCODER,
+    ENCODER_FOLDER,
     building,
     current,
     made_by,
@@ -129,8 +129,8 @@ class _Build:
     def run(self, version: str) -> IndexManifest:
         """Run every stage; return the manifest of what is in the work folder."""
         job, plan = self.job, self.plan
-        shutil.copytree(job.bundle.folder, job.work / ENCODER)
-        verify(job.work / ENCODER, job.bundle.manifest.files)
+        shutil.copytree(job.bundle.folder, job.work / ENCODER_FOLDER)
+        verify(job.work / ENCODER_FOLDER, job.bundle.manifest.files)
         given = {source.language for source in plan.corpus.sources}
         likely = [code for code in (*given, *plan.previous) if code] if None not in given else []
         trained = detector_of(job.encoder, {})
@@ -183,9 +183,8 @@ class _Build:
             code: by_frequency(words + training_words(self.job.bundle, code), MOST_WORDS)
             for code, words in counted.items()
         }
-        vectors = write_words(
-            self.job, chosen, {code: entry.sentences for code, entry in self.entries.items()}
-        )
+        sentences = {code: entry.sentences for code, entry in self.entries.items()}
+        vectors = write_words(self.job, chosen, sentences)
         settings = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(words) for code, words in chosen.items()}
         write_neighbourhoods(self.job, ".words", sizes, settings, own=True)

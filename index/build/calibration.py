@@ -26,23 +26,23 @@ from index.answers.evidence import Questions, WordPairs, add_evidence
 from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex, supported
 from index.answers.word_index import WordIndex
+from index.arrays import Numbers, Vectors
 from index.build import probes
-from index.build.probes import Pair, Probes, encoded, reworded, scenes, shortened
+from index.build.probes import Pair, Probes, encoded, first_scenes, reworded, shortened
 from index.confidence.models import RIDGE, Confidence, Model, Models, calibration_error, fit
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.normalisation import words_of
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, drawn_rows
+from index.vectors.vector_index import CANDIDATE_COUNT, drawn_rows
 
 # What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
 # candidates hardly varies within an index, and how far an answer is above the next says nothing of it where
 # that is its opposite.
 FULL = ("score", "length_difference", "covered", "lacking", "shortfall")
 # Of a question in a language without sentences no word tells an answer from its opposite: the gap does.
-FOREIGN, PLAIN = ("score", "gap"), ("score",)
+FOREIGN, GLOSS = ("score", "gap"), ("score",)
 FOREIGN_ALIGNED = ("aligned_score", "aligned_gap")
 PARAPHRASE = ("cosine", "covered", "lacking", "length_difference")
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
@@ -105,7 +105,7 @@ class Pool:
 
     asked: Questions
     cosines: Vectors
-    rows: Rows
+    rows: Numbers
     right: NDArray[np.bool_]
     means: NDArray[np.float32]
     best: NDArray[np.float32] | None
@@ -153,7 +153,7 @@ def _answered(pool: Pool, left_out: NDArray[np.bool_], most: int) -> Candidates:
 
 def aligned(
     indexes: Indexes, pair: Pair, count: int, random: np.random.Generator
-) -> tuple[Rows, list[list[int]]]:
+) -> tuple[Numbers, list[list[int]]]:
     """Draw up to `count` rows of the first language that have translations in the second, and their rows."""
     source, target = (indexes.sentences[code] for code in pair)
     if source.groups is None or target.groups is None:
@@ -167,7 +167,7 @@ def aligned(
     return np.array([row for row, _ in found], np.int64), [translations for _, translations in found]
 
 
-def paraphrase_pools(indexes: Indexes, code: str, rows: Rows, encoder: TextEncoder) -> Iterable[Pool]:
+def paraphrase_pools(indexes: Indexes, code: str, rows: Numbers, encoder: TextEncoder) -> Iterable[Pool]:
     """Sentences of a language, by their rows, reworded and asked of that language itself."""
     texts = reworded([indexes.sentences[code].text(row) for row in rows.tolist()])
     vectors = encoder.encode(texts, language=code)
@@ -180,8 +180,8 @@ def scene_paraphrases(
     """Scenes of languages reworded and asked of their own language, to whose sentences they are added."""
     drawn = probes.asked(
         indexes.sentences,
-        [(code, code) for code in codes if scenes(code)],
-        lambda code: reworded(scenes(code)),
+        [(code, code) for code in codes if first_scenes(code)],
+        lambda code: reworded(first_scenes(code)),
         PARAPHRASES,
         encoder,
     )
@@ -235,7 +235,9 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
     return fit_choice(joined(tables), FOREIGN_ALIGNED)
 
 
-def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
+def sentence_pools(
+    indexes: Indexes, pair: Pair, rows: Numbers, answers: Sequence[list[int]]
+) -> Iterable[Pool]:
     """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
     source = indexes.sentences[pair[0]]
     texts = [source.text(row) for row in rows.tolist()]
@@ -271,16 +273,16 @@ class AddedScenes:
     are the same, or -1; `features` and `words`: of the index, with them.
     """
 
-    lines: Rows
+    lines: Numbers
     vectors: Vectors
-    copies: Rows
+    copies: Numbers
     features: Features
     words: WordIndex
 
     @classmethod
-    def to(cls, indexes: Indexes, code: str, lines: Rows, encoder: TextEncoder) -> "AddedScenes":
+    def to(cls, indexes: Indexes, code: str, lines: Numbers, encoder: TextEncoder) -> "AddedScenes":
         """Add those scenes to a language of an index."""
-        index, every = indexes.sentences[code], scenes(code)
+        index, every = indexes.sentences[code], first_scenes(code)
         texts, _, vectors = encoded([every[line] for line in lines.tolist()], encoder, code)
         cosines, rows = index.vectors.search(vectors, MAX_SCENE_COPIES, batched=True)
         known = indexes.words[code]
@@ -343,13 +345,13 @@ def _around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float3
     return average
 
 
-def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
+def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Numbers:
     """The place of each question's likeliest candidate; of equal ones, that with the highest score."""
     order = np.lexsort((-chances, table["question"]))
     return order[firsts(table["question"][order])]
 
 
-def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RIDGE) -> Model:
+def fit_choice(table: Candidates, names: Sequence[str], ridge: float = RIDGE) -> Model:
     """Fit the probability that the answer chosen for a question, the likeliest, is right.
 
     The first fit is to all answers, each later one to the answers that the fit before it chooses. With more
@@ -365,8 +367,7 @@ def fit_choice(table: Candidates, names: Sequence[str] = FULL, ridge: float = RI
 
 
 def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:
-    known = [name for name in names if name in table.columns]
-    return fit({name: table[name] for name in known}, table["right"], ridge=ridge)
+    return fit({name: table[name] for name in names}, table["right"], ridge=ridge)
 
 
 def fit_confidence(
@@ -380,10 +381,12 @@ def fit_confidence(
     asked = dict(sorted(asked.items()))  # the same for any order of the languages
     table = joined([answered.table for answered in asked.values()])
     ridge = SCENES_RIDGE if source == "scenes" else RIDGE
+    # An index of one language is asked in languages of which it has no words.
+    names = FULL if table.columns.keys() >= set(FULL) else FOREIGN
     folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
     fold, chances = folds[table["question"]], np.zeros(len(table))
     for held_out in range(FOLDS):
-        model = fit_choice(table.take(fold != held_out), ridge=ridge)
+        model = fit_choice(table.take(fold != held_out), names, ridge)
         chances[fold == held_out] = model.probability(table.take(fold == held_out).columns)
     chosen = likeliest(table, chances)
     first = firsts(table["question"])
@@ -391,11 +394,10 @@ def fit_confidence(
         source=source,
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
-        sentence=(
-            fit_choice(table, ridge=ridge),
-            *(_fit(table.take(first), names, ridge) for names in (FOREIGN, PLAIN)),
-        ),
-        paraphrase=(encoder.paraphrase,),
+        sentence=fit_choice(table, names, ridge),
+        foreign=_fit(table.take(first), FOREIGN, ridge),
+        gloss=_fit(table.take(first), GLOSS, ridge),
+        paraphrase=encoder.paraphrase,
         word=encoder.word,
         lengths=dict(lengths),
     )

@@ -19,6 +19,8 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.versions import locked, made_by, open_version
 from index.text.normalisation import clean
 
+Read = tuple[str, Sentence]  # the name of a file, and a sentence of it
+Previous = Mapping[str, PreviousVersion]  # by language
 QUICK_FROM = 20_000  # sentences of an index, of which a build takes longer than a command should
 
 
@@ -52,21 +54,20 @@ def change_index(
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
     known = bundle.manifest.languages
-    replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
-    deleted = frozenset(delete)
+    previous = {code: PreviousVersion(folder, manifest, code, delete) for code in manifest.languages}
+    given = list(Corpus(replace, known, bundle.name).sentences())
+    replaced = _replacements(given, previous, "form" not in manifest.cleaning.off)
     pending = any(entry.segment for entry in manifest.languages.values())
-    if not (add or replaced or deleted or pending):
+    if not (add or replaced or delete or pending):
         raise UsageError("nothing to change or merge: give sentences to add or replace, or ids to delete")
-    previous = {
-        code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
-    }
-    _check_ids(index, previous, deleted, replaced)
+    _check_ids(index, previous, delete, replaced)
+    for language in previous.values():
+        language.replace(replaced)
     kept = {code: language for code, language in previous.items() if language.left}
     if not (kept or add):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
-    corpus = Corpus(add, known, bundle.name)
     plan = Plan(
-        corpus,
+        Corpus(add, known, bundle.name),
         manifest.cleaning,
         manifest.options,
         kept,
@@ -76,10 +77,10 @@ def change_index(
         job,
     )
     if quick is None:
-        quick = sum(entry.sentences for entry in manifest.languages.values()) >= QUICK_FROM
-    if quick and (add or replaced or deleted):
-        added: dict[str, list[tuple[str, Sentence]]] = {}
-        for file, sentence in corpus.first(MOST_CHANGED + 1):
+        quick = manifest.sentences.total() >= QUICK_FROM
+    if quick and (add or replaced or delete):
+        added: dict[str, list[Read]] = {}
+        for file, sentence in plan.corpus.first(MOST_CHANGED + 1):
             added.setdefault(sentence.language, []).append((file, sentence))
         if is_quick(manifest, previous, added):
             return change_quickly(index, bundle, plan, added)
@@ -110,13 +111,14 @@ def rebuild_index(
     )
 
 
-def _replacements(
-    sources: Sequence[Source], known: Collection[str], model: str, formed: bool
-) -> dict[str, tuple[str, Sentence]]:
-    """Read replacements into memory: id -> (file, sentence). CorpusError for an empty text, a repeated id."""
-    replaced: dict[str, tuple[str, Sentence]] = {}
-    for file, sentence in Corpus(sources, known, model).sentences():
+def _replacements(given: Sequence[Read], previous: Previous, formed: bool) -> dict[str, Read]:
+    """Replacements by id: (file, sentence). CorpusError for an empty text, a repeated id."""
+    replaced: dict[str, Read] = {}
+    existing = _existing(previous, [f"{sentence.language}:{sentence.id}" for _, sentence in given])
+    for file, sentence in given:
         sentence_id, text = f"{sentence.language}:{sentence.id}", clean(sentence.text)
+        if sentence_id not in existing and sentence.id.startswith(f"{sentence.language}:"):
+            sentence_id = sentence.id
         if not text:
             raise CorpusError(
                 f"{file}, line {sentence.line}: empty: use `index delete` to take {sentence_id} out"
@@ -127,16 +129,14 @@ def _replacements(
     return replaced
 
 
-def _check_ids(
-    index: Path,
-    previous: Mapping[str, PreviousVersion],
-    deleted: Collection[str],
-    replaced: Mapping[str, object],
-) -> None:
+def _check_ids(index: Path, previous: Previous, deleted: Collection[str], replaced: Collection[str]) -> None:
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{listed(both)}: cannot both be replaced and deleted: leave out one")
     changed = {*deleted, *replaced}
-    existing = {sentence_id for language in previous.values() for sentence_id in language.holds(changed)}
-    if missing := sorted(changed - existing):
-        hint = "an id is LANG:ID, in a table ID alone: see `index export`"
+    if missing := sorted(changed - _existing(previous, changed)):
+        hint = "an id is LANG:ID, in a table perhaps ID alone: see `index export`"
         raise UsageError(f"{index} has no sentence {listed(missing)}: {hint}")
+
+
+def _existing(previous: Previous, ids: Collection[str]) -> set[str]:
+    return {sentence_id for language in previous.values() for sentence_id in language.holds(ids)}

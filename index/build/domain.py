@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
 from index.answers.sentence_index import SentenceIndex
+from index.arrays import Numbers
 from index.build.encoding import BuildJob
 from index.build.probes import Pair, Probes
 from index.build.reading import texts_of
-from index.confidence.models import Model, fit
+from index.confidence.models import Columns, Model, fit
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.vector_index import drawn_rows
@@ -25,7 +26,6 @@ from index.words.vocabulary import training_tokens
 SENTENCES_COUNTED = 10_000  # of each language
 SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
-Columns = dict[str, NDArray[np.float64]]
 SENTENCES_ASKED = 2000  # over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
 SMOOTHING = 0.5  # added to each count of a token
@@ -44,7 +44,7 @@ class TokenCounts:
         return self.scores(np.arange(len(self.held))).astype(np.float32)
 
     def scores(
-        self, tokens: NDArray[np.int64], *, less_held: float = 0.0, less_other: float = 0.0
+        self, tokens: Numbers, *, less_held: float = 0.0, less_other: float = 0.0
     ) -> NDArray[np.float64]:
         """(n,) tokens -> their entries of `table`, after subtracting occurrences from each token's counts.
 

@@ -12,11 +12,11 @@ from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, joined
 from index.answers.evidence import word_candidates
 from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex, fold
+from index.arrays import Vectors
 from index.build.calibration import fit_choice
-from index.build.probes import dictionary, everyday, reworded, scenes, shortened
-from index.confidence.models import Model, Models, fit
+from index.build.probes import dictionary, everyday, first_scenes, reworded, shortened
+from index.confidence.models import Columns, Model, Models, fit
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.vectors.faiss import FaissIndex
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
 from index.words.contexts import in_context
@@ -26,7 +26,6 @@ POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence dep
 MAX_PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 ENGLISH = "en"
 WORD = ("cosine", "score", "gap", "shortfall", "rarer")  # what the model of words weighs
-Columns = dict[str, NDArray[np.float64]]
 
 
 def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed: int) -> Models:
@@ -37,7 +36,7 @@ def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed:
     """
     several = [vectors for vectors in sets if len(vectors) > 1]
     if not several:
-        english = scenes(ENGLISH)
+        english = first_scenes(ENGLISH)
         several = [{ENGLISH: encoder.encode(english), "shortened": encoder.encode(shortened(english))}]
     return Models(
         sentence=calibrate_sentences(several, seed),
@@ -48,7 +47,7 @@ def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed:
 
 def calibrate_scenes(encoder: TextEncoder, seed: int) -> Models:
     """Fit these models on text of this project alone."""
-    texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := scenes(code))}
+    texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := first_scenes(code))}
     return calibrate(encoder, [{code: encoder.encode(lines) for code, lines in texts.items()}], seed)
 
 

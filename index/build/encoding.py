@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from index.arrays import Vectors
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import PassepartoutError
 from index.text.identification import Detector, fasttext_chances, fasttext_name
 from index.text.placeables import without_tags

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
+from index.arrays import Vectors
 from index.build.encoding import BuildJob, EncodingPool
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
 from index.words.contexts import in_context

@@ -16,7 +16,7 @@ from index.storage.versions import (
     version_before,
     versions,
 )
-from index.vectors.segments import open_vectors
+from index.vectors.segmented import open_vectors
 
 
 def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:

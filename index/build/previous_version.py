@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from index.arrays import Numbers
 from index.build.corpus import metadata_of
-from index.encoder.vectors import Numbers
 from index.formats.sentence import Sentence, group_number
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, array, integers, read_table
-from index.vectors.segments import open_vectors
+from index.vectors.segmented import open_vectors
 
 BLOCK_ROWS = 8192  # read at a time
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
@@ -43,16 +43,9 @@ class KeptRows:
 
 
 class PreviousVersion:
-    """One language of a verified version, with the ids to be deleted and the sentences to be replaced."""
+    """One language of a verified version, without the ids to be deleted, with sentences replaced."""
 
-    def __init__(
-        self,
-        folder: Path,
-        manifest: IndexManifest,
-        code: str,
-        deleted: frozenset[str],
-        replaced: Replacements,
-    ) -> None:
+    def __init__(self, folder: Path, manifest: IndexManifest, code: str, deleted: Collection[str]) -> None:
         self.folder, self.manifest, self._code = folder, manifest, code
         self.entry = manifest.languages[code]
         self.count = self.entry.sentences
@@ -60,9 +53,12 @@ class PreviousVersion:
         self.vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self.deleted = self._rows(deleted)
-        rows = self._rows(replaced)
-        names = self._table.column("id").take(array(rows)).to_pylist()
-        self.replaced = {row: replaced[name] for row, name in zip(rows.tolist(), names, strict=True)}
+        self.replaced: dict[int, tuple[str, Sentence]] = {}
+
+    def replace(self, replaced: Replacements) -> None:
+        """Give sentences other texts."""
+        rows, names = self._rows(replaced).tolist(), self.holds(replaced)
+        self.replaced = {row: replaced[name] for row, name in zip(rows, names, strict=True)}
 
     @property
     def left(self) -> int:

@@ -12,11 +12,11 @@ import numpy as np
 
 import index
 from index.answers.sentence_index import SentenceIndex
+from index.arrays import Numbers, Vectors
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 # Beside the packages, both in a checkout and where they are installed.
 PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
@@ -34,12 +34,12 @@ class Probes:
     rows nearest to each with their cosines, (n, CANDIDATE_COUNT).
     """
 
-    lines: Rows
+    lines: Numbers
     texts: Sequence[str]
     tokens: Tokens
     vectors: Vectors
     cosines: Vectors
-    rows: Rows
+    rows: Numbers
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -52,9 +52,9 @@ def asked(
     count: int,
     encoder: TextEncoder,
 ) -> dict[Pair, Probes]:
-    """Ask `count` texts over all pairs, as many of each: those that `texts_in` the first language of a pair.
+    """Ask `count` texts in all, equally many of each pair of languages, of the index of the second language.
 
-    They are drawn by the codes of the pair, and asked of the index of its second language.
+    They are drawn from `texts_in` the first language; the codes of the pair are the seed.
     """
     probes = {}
     for source, target in pairs:
@@ -80,7 +80,7 @@ def everyday(language: str) -> list[str]:
     return path.read_text("utf-8").splitlines() if path.is_file() else []
 
 
-def scenes(language: str) -> list[str]:
+def first_scenes(language: str) -> list[str]:
     """The first scenes in a language, line i the same in each; empty for a language without scenes."""
     return everyday(language)[: SAYINGS.start]
 

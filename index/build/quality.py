@@ -34,7 +34,7 @@ from index.confidence.models import Confidence, calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import DOMAIN
+from index.storage.versions import DOMAIN_FILE
 
 MAX_QUESTIONS = 4000  # over all pairs of languages, but for
 LEAST_OF_PAIR = 20  # in each: of fewer, the share that is found says little
@@ -66,18 +66,17 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
         OTHERS_ASKED,
         encoder,
     )
-    scenes = _asked_scenes(job, sentences, codes)
+    scenes = _drawn_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)
     fitted, quality = calibrate(indexes, encoder, scenes, known=known)
     table, domain = fit_domain(job, sentences, scenes, others, other_texts)
-    np.save(job.work / DOMAIN, table, allow_pickle=False)
+    np.save(job.work / DOMAIN_FILE, table, allow_pickle=False)
     confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
     lengths = confidence.lengths or indexes.mean_lengths()
     if paraphrase := fit_paraphrases(indexes, lengths, encoder):
-        models = paraphrase, *confidence.paraphrase
-        confidence = confidence.model_copy(update={"paraphrase": models, "lengths": lengths})
+        confidence = confidence.model_copy(update={"paraphrase": paraphrase, "lengths": lengths})
     if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
-        confidence = confidence.model_copy(update={"sentence": (foreign, *confidence.sentence)})
+        confidence = confidence.model_copy(update={"foreign_aligned": foreign})
     manifest = manifest.model_copy(
         update={
             "confidence": confidence,
@@ -90,15 +89,15 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
     return manifest.model_copy(update={"confidence": confidence.model_copy(update={"near": near})})
 
 
-def _asked_scenes(
+def _drawn_scenes(
     job: BuildJob, indexes: Mapping[str, SentenceIndex], codes: Sequence[str]
 ) -> dict[Pair, Probes]:
     """Ask scenes in each pair of languages: most in those that are both in the index, if it has several."""
-    codes = [code for code in codes if probes.scenes(code)]
+    codes = [code for code in codes if probes.first_scenes(code)]
     pairs = [(source, target) for target in indexes for source in codes if source != target]
     measured = [pair for pair in pairs if len(indexes) == 1 or pair[0] in indexes]
     others = [pair for pair in pairs if pair not in measured]
-    texts = {code: probes.shortened(probes.scenes(code)) for code in codes}
+    texts = {code: probes.shortened(probes.first_scenes(code)) for code in codes}
     few = SCENES_ASKED * len(others) // max(1, len(pairs))
     asked = probes.asked(indexes, measured, texts.__getitem__, SCENES_ASKED, job.encoder)
     return asked | probes.asked(indexes, others, texts.__getitem__, few, job.encoder)
@@ -129,7 +128,7 @@ def calibrate(
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
         confidence, chances = fit_confidence(asked, lengths, random, "aligned", models)
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
-    asked_of_scenes = _ask_scenes(indexes, scenes, encoder, lengths)
+    asked_of_scenes = _scene_outcomes(indexes, scenes, encoder, lengths)
     count = sum(map(len, asked_of_scenes.values()))
     right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
@@ -138,7 +137,7 @@ def calibrate(
     return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
 
 
-def _ask_scenes(
+def _scene_outcomes(
     indexes: Indexes,
     scenes: Mapping[Pair, Probes],
     encoder: TextEncoder,
@@ -151,7 +150,7 @@ def _ask_scenes(
         usable = {
             pair: part
             for pair, part in scenes.items()
-            if pair[1] == target and (pair[0] in codes or len(codes) == 1) and probes.scenes(target)
+            if pair[1] == target and (pair[0] in codes or len(codes) == 1) and probes.first_scenes(target)
         }
         if not usable:
             continue
@@ -164,8 +163,7 @@ def _ask_scenes(
 
 def _quality_by(answered: Outcomes, fitted: Confidence | None) -> PairQuality:
     """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
-    usable = fitted and fitted.sentence[0].weights.keys() <= answered.table.columns.keys()
-    chances = fitted.sentence[0].probability(answered.table.columns) if fitted and usable else None
+    chances = fitted.sentence.probability(answered.table.columns) if fitted else None
     return _quality(answered, chances).model_copy(update={"ece": None})
 
 

@@ -1,8 +1,8 @@
 """A change in seconds: a version that shares large files with the one before, and has small ones beside them.
 
 LANG.faiss stays; the vectors of added and replaced sentences are in LANG.added.faiss, which is searched with
-it (vectors/segments.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay as
-they were measured until the next build or change of many sentences, which merges all. Each change makes a
+it (vectors/segmented.py). Texts, groups and neighbourhood means are written anew. Words and confidence stay
+as they were measured until the next build or change of many sentences, which merges all. Each change makes a
 version, and removes older ones that such changes made: there may be hundreds a day.
 """
 
@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,14 +20,14 @@ import pyarrow as pa
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import WORD_COLUMNS
+from index.arrays import Numbers, Vectors
 from index.build.build_index import Plan, made_before
-from index.build.cleaning import Cleaner, compared
+from index.build.cleaning import Cleaned, Cleaner, compared
 from index.build.corpus import Ids, metadata_of
 from index.build.encoding import Worker
 from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import BundleError
 from index.formats.sentence import Sentence
 from index.storage.groups import write_groups
@@ -49,7 +48,7 @@ from index.text.identification import Detector
 from index.text.normalisation import clean
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.segments import ADDED, Segmented, open_vectors
+from index.vectors.segmented import ADDED, Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
 KEPT_CHANGES = 10  # latest versions that a change leaves, and those of the last RECENT_SECONDS: a job
@@ -130,43 +129,36 @@ class _Change:
 
     def write(self, added: Sequence[tuple[str, Sentence]], ids: Ids) -> LanguageEntry:
         """Write the files that change; return the language's entry of the manifest."""
-        base, code = self.base, self.code
-        texts = list(dict.fromkeys(clean(sentence.text) for _, sentence in added))
-        foreign, vectors = self.worker.encode(code, texts, "language" not in self.rules.off)
-        with self._cleaner(texts, vectors) as cleaner:
-            batch = cleaner.begin(added)
-            kept = list(cleaner.finish(batch, dict(zip(texts, foreign, strict=True))))
-        place = {text: row for row, text in enumerate(texts)}
-        new = vectors[[place[batch.texts[number]] for number, _ in kept]]
-        files = [added[number][0] for number, _ in kept]
-        sentences = [sentence for _, sentence in kept]
-        ids.reserve(base.holds(ids.of(files, sentences)))
-        names = ids.take(files, sentences)
-        ids.close()
-        own = {
-            "id": names,
-            "text": [sentence.text for sentence in sentences],
-            "metadata": list(map(metadata_of, files, sentences)),
-        }
-        rows, groups = self._write_table(own)
-        self._write_features(own["text"])
-        done = cleaner.done
-        pairs = [*rows, np.array(done.rows, np.int64)], [*groups, np.array(done.groups, np.int64)]
-        links = write_groups(self.work / f"{code}.groups.arrow", *map(np.concatenate, pairs))
-        replaced = np.array(sorted(base.replaced), np.int64)  # rows, as numbered before
-        replacing = [base.replaced[row][1].text for row in replaced.tolist()]
-        other = self.worker.encode(code, replacing, False).vectors
+        files, sentences, new, done = self._cleaned(added)
+        self._write_table(files, sentences, ids)
+        self._write_features([sentence.text for sentence in sentences])
+        replaced = np.array(sorted(self.base.replaced), np.int64)  # rows, as numbered before
+        replacing = [self.base.replaced[row][1].text for row in replaced.tolist()]
+        other = self.worker.encode(self.code, replacing, False).vectors
         self._write_means(replaced, other, new)
-        return base.entry.model_copy(
+        return self.base.entry.model_copy(
             update={
                 "sentences": done.kept,
                 "lines": done.lines,
                 "changed": done.changed,
                 "dropped": dict(done.dropped),
-                "links": links,
+                "links": self._write_groups(done),
                 "segment": self._write_vectors(replaced, other, new),
             }
         )
+
+    def _cleaned(
+        self, added: Sequence[tuple[str, Sentence]]
+    ) -> tuple[list[str], list[Sentence], Vectors, Cleaned]:
+        """The files, sentences and vectors of what is kept of the sentences added; what cleaning did."""
+        texts = list(dict.fromkeys(clean(sentence.text) for _, sentence in added))
+        foreign, vectors = self.worker.encode(self.code, texts, "language" not in self.rules.off)
+        with self._cleaner(texts, vectors) as cleaner:
+            batch = cleaner.begin(added)
+            kept = list(cleaner.finish(batch, dict(zip(texts, foreign, strict=True))))
+        place = {text: row for row, text in enumerate(texts)}
+        new = vectors[[place[batch.texts[number]] for number, _ in kept]]
+        return [added[number][0] for number, _ in kept], [sentence for _, sentence in kept], new, cleaner.done
 
     @contextmanager
     def _cleaner(self, texts: Sequence[str], vectors: Vectors) -> Iterator[Cleaner]:
@@ -182,10 +174,16 @@ class _Change:
             cleaner.know(list(zip(known, base.renumbered(rows).tolist(), strict=True)))
             yield cleaner
 
-    def _write_table(self, own: Mapping[str, Sequence[str]]) -> tuple[list[Any], list[Any]]:
-        """Write LANG.arrow, a record batch more than before; return the links of the rows that were there."""
-        base, rows, groups = self.base, list[Any](), list[Any]()
-        start = 0
+    def _write_table(self, files: Sequence[str], sentences: Sequence[Sentence], ids: Ids) -> None:
+        """Write LANG.arrow, with a record batch more than before."""
+        base, start = self.base, 0
+        ids.reserve(base.holds(ids.of(files, sentences)))
+        own = [
+            ids.take(files, sentences),
+            [sentence.text for sentence in sentences],
+            list(map(metadata_of, files, sentences)),
+        ]
+        ids.close()
         with pa.OSFile(str(self.work / f"{self.code}.arrow"), "wb") as file:
             schema = pa.schema([(name, pa.string()) for name in SENTENCE_COLUMNS])
             with pa.ipc.new_file(file, schema) as writer:
@@ -196,13 +194,15 @@ class _Change:
                         columns = (kept.ids, kept.texts, kept.metadata)
                         batch = pa.record_batch(list(map(strings, columns)), schema=schema)
                     writer.write_batch(batch)
-                    links = base.links(start, stop)
-                    rows.append(links[0])
-                    groups.append(links[1])
                     start = stop
-                if own["id"]:
-                    writer.write_batch(pa.record_batch([strings(own[name]) for name in own], schema=schema))
-        return rows, groups
+                if sentences:
+                    writer.write_batch(pa.record_batch(list(map(strings, own)), schema=schema))
+
+    def _write_groups(self, done: Cleaned) -> int:
+        """Write LANG.groups.arrow, of the rows that stay and the new ones; returns how many links."""
+        rows, groups = self.base.links(0, self.base.count)
+        path = self.work / f"{self.code}.groups.arrow"
+        return write_groups(path, np.append(rows, done.rows), np.append(groups, done.groups))
 
     def _write_features(self, texts: Sequence[str]) -> None:
         """Write LANG.features.*, with those of the replaced texts and of the new ones, `texts`."""
@@ -220,7 +220,7 @@ class _Change:
         for name, values in features.arrays(code).items():
             np.save(self.work / name, values, allow_pickle=False)
 
-    def _write_means(self, replaced: Any, other: Vectors, new: Vectors) -> None:  # noqa: ANN401
+    def _write_means(self, replaced: Numbers, other: Vectors, new: Vectors) -> None:
         """Write LANG.hubness.npy and LANG.best.npy with the values of the replaced and the new rows."""
         base, manifest = self.base, self.base.manifest
         sources = manifest.sources(self.code)
@@ -238,7 +238,7 @@ class _Change:
             every = np.concatenate([np.delete(every, base.deleted, axis=0), values[len(replaced) :]])
             np.save(self.work / file, every, allow_pickle=False)
 
-    def _write_vectors(self, replaced: Any, other: Vectors, new: Vectors) -> VectorSegment | None:  # noqa: ANN401
+    def _write_vectors(self, replaced: Numbers, other: Vectors, new: Vectors) -> VectorSegment | None:
         """Write LANG.added.faiss, of what it had and still is, of the replaced and the new rows."""
         base, before = self.base, self.base.entry.segment or VectorSegment()
         main = Segmented.main_rows_of(base.entry.main_rows, before)

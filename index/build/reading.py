@@ -12,11 +12,11 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from index.arrays import Vectors
 from index.build.cleaning import Cleaned, Cleaner, CleaningBatch, compared
 from index.build.corpus import Corpus, Ids, metadata_of
 from index.build.encoding import BuildJob, EncodingPool, Shard, Shards
 from index.build.previous_version import KeptRows, PreviousVersion
-from index.encoder.vectors import Vectors
 from index.errors import CorpusError
 from index.formats.sentence import Sentence
 from index.languages import language

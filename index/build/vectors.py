@@ -10,17 +10,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from index.arrays import Numbers, Vectors
 from index.build.encoding import BuildJob
 from index.build.reading import vectors_of
-from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
 from index.vectors.tuning import foreign_queries, nearest, recall, tune
-from index.vectors.vector_index import ROWS_AT_A_TIME, Rows
-
-Columns = dict[str, NDArray[np.float32]]  # language -> a value for each row
+from index.vectors.vector_index import ROWS_AT_A_TIME
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 
@@ -69,12 +67,12 @@ def write_neighbourhoods(
     opened = _opened(job, suffix, sizes, settings)
     for index in opened.values():
         index.use_least()
-    means: dict[str, Columns] = {code: {} for code in sizes}
-    best: dict[str, Columns] = {code: {} for code in sizes}
+    # Language -> other language -> a value for each row.
+    means, best = ({code: dict[str, NDArray[np.float32]]() for code in sizes} for _ in range(2))
     searches = len(sizes) - (not own)
     with Progress(sum(sizes.values()) * searches, unit="rows", label="neighbourhoods") as bar:
 
-        def nearest_to(code: str, other: str) -> tuple[Vectors, Rows]:
+        def nearest_to(code: str, other: str) -> tuple[Vectors, Numbers]:
             blocks = _nearest(opened[code], opened[other], CSLS_NEIGHBOURS, job.threads)
             cosines, rows = map(np.concatenate, zip(*blocks, strict=True))
             bar.advance(len(rows))
@@ -97,10 +95,10 @@ def write_neighbourhoods(
             np.save(job.work / f"{code}{suffix}.{name}.npy", values, allow_pickle=False)
 
 
-def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Iterator[tuple[Vectors, Rows]]:
+def _nearest(rows: FaissIndex, index: FaissIndex, k: int, threads: int) -> Iterator[tuple[Vectors, Numbers]]:
     """Yield the cosines and rows in `index` nearest to blocks of `rows`, found in `threads` threads."""
 
-    def of_block(start: int) -> tuple[Vectors, Rows]:
+    def of_block(start: int) -> tuple[Vectors, Numbers]:
         block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))
         return index.search(block, k, batched=True)
 

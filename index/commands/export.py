@@ -15,7 +15,7 @@ from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import open_version
 
-Unit = list[Sentence]
+Group = list[Sentence]
 
 
 def export_index(index: Path, out: Path) -> int:
@@ -29,7 +29,7 @@ def export_index(index: Path, out: Path) -> int:
     folder, manifest = open_version(index)
     sentences = 0
 
-    def counted() -> Iterator[Unit]:
+    def counted() -> Iterator[Group]:
         nonlocal sentences
         for unit in units(folder, manifest.languages):
             sentences += len(unit)
@@ -45,7 +45,7 @@ def export_index(index: Path, out: Path) -> int:
     return sentences
 
 
-def units(folder: Path, languages: Mapping[str, LanguageEntry]) -> Iterator[Unit]:
+def units(folder: Path, languages: Mapping[str, LanguageEntry]) -> Iterator[Group]:
     """Yield the groups of a version by ascending number, then each sentence that has no group."""
     tables, groups = {}, {}
     for code, entry in languages.items():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +16,15 @@ from index.commands.options import (
     JSON_OPTION,
     RAY_OPTION,
     THREADS_OPTION,
+    UNITS_SHOWN,
     Corpora,
     describe,
     reading,
 )
+from index.languages import language
+
+if TYPE_CHECKING:
+    from index.storage.index_manifest import IndexManifest
 
 
 @click.command()
@@ -32,8 +38,20 @@ from index.commands.options import (
 @JSON_OPTION
 def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
     """Add sentences to an index, as a new version; only they are encoded."""
-    _change(folder, add=corpora.sources, own_ids=own_ids, **options)
+    made = _change(folder, add=corpora.sources, own_ids=own_ids, **options)
     corpora.report_bad_units(folder)
+    if not options["as_json"]:
+        _say_added(folder, made)
+
+
+def _say_added(folder: Path, made: IndexManifest) -> None:
+    """Print how many sentences a version has that the one before had not, by language."""
+    from index.storage.versions import manifest_of
+
+    before = manifest_of(folder, made.base or made.version)
+    added, dropped = made.sentences - before.sentences, made.dropped - before.dropped
+    told = [", ".join(f"{count} {what}" for what, count in some.items()) for some in (added, dropped)]
+    click.echo(f"new sentences: {told[0] or 'none'}; dropped: {told[1] or 'none'}")
 
 
 @click.command()
@@ -46,6 +64,19 @@ def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: AN
     """Replace the text of sentences, and metadata that is given, by the ids that `index export` writes."""
     _change(folder, replace=corpora.sources, **options)
     corpora.report_bad_units(folder)
+    _warn_of_languages(folder, corpora)
+
+
+def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
+    """Say of the first texts that look like another language: a build would drop them."""
+    from index.answers.translator import Translator
+    from index.formats.registry import read
+
+    memory = Translator.open(folder)
+    pairs = ((one, memory.detect(one.text)) for source in corpora.sources for one in read(source))
+    foreign = ((one, code) for one, code in pairs if code and code != memory.languages.find(one.language))
+    for one, code in islice(foreign, UNITS_SHOWN):
+        click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
 
 
 @click.command()
@@ -75,10 +106,12 @@ def _lines(file: Path) -> list[str]:
     return [line for _, read in read_lines(file) if (line := clean(read))]
 
 
-def _change(folder: Path, *, as_json: bool, **change: Any) -> None:  # noqa: ANN401
+def _change(folder: Path, *, as_json: bool, **change: Any) -> IndexManifest:  # noqa: ANN401
     from index.build.changes import change_index
 
-    describe(folder, change_index(folder, **change), as_json)
+    made = change_index(folder, **change)
+    describe(folder, made, as_json)
+    return made
 
 
 @click.command()

@@ -2,15 +2,17 @@
 
 An answer has evidence: named columns of numbers, such as its score and how much of the question its words
 cover (answers/evidence.py lists them). A `Model` weighs these columns by name, adds them up and squashes the
-sum to a probability: logistic regression, as Platt (1999) does with one score. There are some for sentences
-of two languages, some for those of one, which mean the same, and one for words; of several, the first whose
-columns are all there is used. All come with the encoder, fitted on text whose right answers are known; a
-build fits those for sentences again, on the index itself, where it can (build/calibration.py). What is nearly
-the question itself has its likeness to that for a probability (answers/memory.py).
+sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences of
+two languages, one for questions in a language that the index has no sentences of, one for two sentences of
+one language, which may mean the same, and one for words. All come with the encoder, fitted on text whose
+right answers are known; a build fits those for sentences again, on the index itself, where it can
+(build/calibration.py).
 
 A text may be of a kind that the index does not hold at all, such as a headline among captions. One more model
-gives the probability that it is not, with which the confidence is multiplied. Finally, an answer with other
-numbers than its question is never likely. What is left decides, in `match_of`, what the answer is called.
+gives the probability that it is not, with which the confidence is multiplied. Then words decide: an answer
+that says another number, or otherwise something else than its question (answers/guard.py), is never likely,
+and a sentence of the question's own language that says nothing else is as likely as such sentences are. What
+is left decides, in `match_of`, what the answer is called.
 """
 
 from typing import Literal

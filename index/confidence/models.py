@@ -15,6 +15,8 @@ LEAST_RIDGE = 1e-2  # of the bias, which any share of right answers may need
 LEAST_SPREAD = 1e-6  # of a column that tells anything: less is the rounding of 32 bits
 STEPS = 100  # of Newton's method
 BINS = 10  # of the calibration error
+# The share of sentences without a contrast that mean the same, whatever their chance (docs/research.md).
+AGREES = 0.9
 
 Columns = Mapping[str, NDArray[np.floating]]
 
@@ -64,8 +66,11 @@ class Confidence(Frozen):
 
     `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
     sentences, whose translations were added to this index (build/probes.py); "encoder", those of the bundle.
-    `sentence`, `paraphrase`: the first model whose columns are known is used. `domain`: the probability that
-    a text is of the kinds that the index holds; None if it was not fitted. `lengths`: each language's mean of
+    `sentence`: of two languages that have sentences in the index. `foreign`: of a question in a language
+    that has none; `foreign_aligned`: of one whose candidates were ranked by all that is aligned with them.
+    `paraphrase`: that a sentence of the question's language means the same. `gloss`: that the sentence of
+    the asker's language nearest to an answer says what it says. `domain`: that a text is of the kinds that
+    the index holds. Those that were not fitted are None. `lengths`: each language's mean of
     log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
     something with their question; few answers to text of other kinds reach it. By default no answer is near.
     """
@@ -73,9 +78,12 @@ class Confidence(Frozen):
     source: Literal["aligned", "scenes", "encoder"] = "encoder"
     n: int = Field(default=0, ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
-    sentence: tuple[Model, ...] = Field(min_length=1)
-    paraphrase: tuple[Model, ...] = Field(min_length=1)
+    sentence: Model
+    foreign: Model
+    foreign_aligned: Model | None = None
+    paraphrase: Model
     word: Model
+    gloss: Model | None = None
     domain: Model | None = None
     lengths: dict[str, float] = Field(default_factory=dict)
     near: float = Field(default=MIN_CONFIDENCE, ge=0, le=1)
@@ -84,23 +92,49 @@ class Confidence(Frozen):
     def of_encoder(cls, models: Models) -> "Confidence":
         """The confidence of an index that was not measured."""
         fitted = models.sentence
+        by_score = fitted.weights.keys() == {"score"}  # all that is known of a sentence and its gloss
         return cls(
-            n=fitted.n, ece=fitted.ece, sentence=(fitted,), paraphrase=(models.paraphrase,), word=models.word
+            n=fitted.n,
+            ece=fitted.ece,
+            sentence=fitted,
+            foreign=fitted,
+            paraphrase=models.paraphrase,
+            word=models.word,
+            gloss=fitted if by_score else None,
         )
 
     def of_sentences(self, columns: Columns) -> NDArray[np.float64]:
         """(n,) the confidence of answers with these columns of evidence, (n,) each."""
-        chances = _first_known(self.sentence, columns)
-        if self.domain is not None and self.domain.weights.keys() <= columns.keys():
+        if self.foreign_aligned is not None and "aligned_score" in columns:
+            model = self.foreign_aligned
+        else:
+            model = self.sentence if self.sentence.weights.keys() <= columns.keys() else self.foreign
+        chances = model.probability(columns)
+        if self.domain is not None and "token_score" in columns:
             chances = chances * self.domain.probability(columns)
-        if "contradicts" in columns:
-            chances = np.where(columns["contradicts"], np.minimum(chances, self.opposite), chances)
-        return chances
+        return self.limited(chances, np.flatnonzero(columns["contradicts"]))
 
     def of_paraphrases(self, columns: Columns) -> NDArray[np.float64]:
         """(n,) the probability that sentences of the question's own language mean the same."""
-        chances = _first_known(self.paraphrase, columns)
-        return np.where(columns["contradicts"], np.minimum(chances, self.opposite), chances)
+        return self.limited(self.paraphrase.probability(columns), np.flatnonzero(columns["contradicts"]))
+
+    def of_remembered(self, chance: float, similarity: float | None, *, agrees: bool) -> float:
+        """The confidence of what the corpus has for a sentence of the question's own language.
+
+        `chance`: the probability that this means the same, by its evidence. `similarity`: of nearly the same
+        text. `agrees`: it says nothing else, by its words: how alike it is tells hardly more then.
+        """
+        if similarity == 1:
+            return 1.0
+        return max(AGREES, similarity or 0) if agrees else min(chance, self.opposite)
+
+    def limited(
+        self, chances: NDArray[np.float64], otherwise: NDArray[np.integer] | Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Confidences (n,), near at best at places where an answer says something else than its question."""
+        limited, places = chances.copy(), list(otherwise)
+        limited[places] = np.minimum(limited[places], self.opposite)
+        return limited
 
     @property
     def opposite(self) -> float:
@@ -122,11 +156,6 @@ class Confidence(Frozen):
         if similarity is not None:
             return "exact" if similarity == 1 else "memory"
         return "paraphrase" if own else "translation"
-
-
-def _first_known(models: Sequence[Model], columns: Columns) -> NDArray[np.float64]:
-    known = (model for model in models if model.weights.keys() <= columns.keys())
-    return next(known, models[-1]).probability(columns)  # which says what column is missing
 
 
 def fit(

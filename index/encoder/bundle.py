@@ -1,7 +1,7 @@
 """The encoder bundle on disk: what training hands to everything else.
 
-manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx)
-and perhaps others, tokenizer.json, words/LANG.tsv.gz (word_list.py), pictures.safetensors (pictures.py) and
+manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx),
+tokenizer.json, words/LANG.tsv.gz (word_list.py), pictures.safetensors (pictures.py) and
 picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors (taught.py; for each
 language that was taught afterwards), README.md (the model card): these names and no others.
 """
@@ -22,11 +22,10 @@ from index.encoder.lineage import Lineage
 from index.errors import BundleError, DamagedError
 from index.frozen import Frozen
 from index.languages import LANGUAGE_CODE
-from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
+from index.storage.files import FileEntry, entries_of, plain_name, replace_folder, verify
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import MANIFEST_NAME, Manifest, read_manifest, write_manifest
-from index.storage.versions import ENCODER as INDEX_ENCODER
-from index.storage.versions import reason_of
+from index.storage.versions import ENCODER_FOLDER, reason_of
 
 Precision = Literal["fp32", "int8", "int4"]
 
@@ -42,7 +41,6 @@ ENCODER_GRAPHS: dict[Precision, str] = {
     "int8": "encoder.int8.onnx",
     "int4": "encoder.int4.onnx",
 }
-BITS: dict[Precision, int] = {"fp32": 32, "int8": 8, "int4": 4}
 BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, PICTURES, PICTURE_SPACE, CARD)
 BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv\.gz|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
@@ -191,7 +189,7 @@ def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bun
     Raises BundleError if `staging` lacks a file or has one that no bundle has.
     """
     (staging / MANIFEST_NAME).unlink(missing_ok=True)
-    manifest = manifest.model_copy(update={"files": describe(staging)})
+    manifest = manifest.model_copy(update={"files": entries_of(staging)})
     _check_names(staging, manifest, BundleError)
     if target.exists() and not (target / MANIFEST_NAME).is_file():
         raise BundleError(f"{target} exists and is not an encoder bundle: give another folder")
@@ -211,7 +209,7 @@ def open_bundle(folder: Path) -> Bundle:
 
 def open_index_encoder(folder: Path, manifest: IndexManifest) -> Bundle:
     """Open the encoder in a verified version of an index; DamagedError if the vectors are of another one."""
-    bundle = open_bundle(folder / INDEX_ENCODER)
+    bundle = open_bundle(folder / ENCODER_FOLDER)
     if (bundle.name, bundle.manifest.dimension) != (manifest.model, manifest.dimension):
         raise DamagedError(
             f"{folder}: its vectors are of {manifest.model} ({manifest.dimension} dimensions), "

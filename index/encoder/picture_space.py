@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from index.arrays import Vectors, unit
 from index.encoder.bundle import Bundle
-from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 from index.frozen import Frozen
 
@@ -23,11 +23,11 @@ DESCRIPTION_KEY = "seen"  # the key of the file's metadata
 class Seen(Frozen):
     """How pictures were embedded.
 
-    backbone: the vision backbones, whose features are concatenated. image_size: the side in pixels. views:
-    the number of fixed views of each picture.
+    backbone: the vision backbone, listed as the only one. image_size: the side in pixels. views: the number
+    of fixed views of each picture.
     """
 
-    backbone: tuple[str, ...] = Field(min_length=1)
+    backbone: tuple[str]
     image_size: int = Field(ge=16, le=1024)
     views: int = Field(ge=1, le=10)
 

@@ -13,8 +13,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
+from index.arrays import Vectors, unit
 from index.encoder.bundle import Bundle
-from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 
 PICTOGRAM_SET = "pictograms"  # the set whose pictures are shown as emoji

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from index.encoder.vectors import Vectors, unit
+from index.arrays import Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import bare, clean
 from index.text.pre_tokens import Tokens

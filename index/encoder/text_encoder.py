@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import onnxruntime
 
-from index.encoder.bundle import BITS, Bundle, Precision
+from index.arrays import Vectors, unit
+from index.encoder.bundle import ENCODER_GRAPHS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
-from index.encoder.vectors import Vectors, unit
 from index.encoder.word_list import parsed
-from index.errors import DamagedError, UsageError
+from index.errors import DamagedError
 from index.text.contrasts.meanings import Meanings
 from index.text.pre_tokens import Tokens
 
@@ -31,8 +31,7 @@ class TextEncoder:
     ) -> None:
         """Open a bundle; `precision` "auto" is the one that its manifest recommends; `threads` for one call.
 
-        Raises UsageError for a precision that the bundle does not have, DamagedError for files that do not
-        match the manifest.
+        Raises DamagedError for files that do not match the manifest.
         """
         # More threads for tokenising than `threads` would take cores from other workers.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true" if threads > 1 else "false")
@@ -46,10 +45,7 @@ class TextEncoder:
         lists = {code: bundle.words(code) for code in bundle.manifest.languages}
         self._word_lists = {code: (file.read_bytes(), file) for code, file in lists.items() if file}
         self._meanings: dict[str, Meanings] = {}
-        graph = bundle.graph(self.precision)
-        if graph is None:
-            bits, recommended = BITS[self.precision], bundle.manifest.precision
-            raise UsageError(f"{bundle.folder} has no {bits}-bit encoder: use {recommended}")
+        graph = bundle.folder / ENCODER_GRAPHS[self.precision]
         self._session = _open_session(graph, self.dimension, threads)
 
     @property

@@ -13,10 +13,11 @@ import numpy as np
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from index.arrays import Numbers
 from index.encoder.bundle import Bundle
 from index.errors import DamagedError
 from index.text.normalisation import as_encoded, clean
-from index.text.pre_tokens import Integers, Tokens
+from index.text.pre_tokens import Tokens
 
 # Longer than any token, so cutting texts before tokenising removes nothing that the model would see.
 CHARACTERS_A_TOKEN = 64
@@ -63,7 +64,7 @@ class BundleTokenizer:
         return self._tokenizer.get_vocab_size()
 
     @cached_property
-    def special(self) -> Integers:
+    def special(self) -> Numbers:
         """The tokens that are added to every text."""
         return np.unique(np.array(self._tokenizer.encode(self._prefix).ids, np.int64))
 

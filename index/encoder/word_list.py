@@ -19,7 +19,7 @@ LINE = re.compile(rf"([^\t]+)\t([0-9]+)(?:\t({TRANSLATION}(?: {TRANSLATION})*))?
 HUNDREDTHS = 100
 LEAST_HUNDREDTHS = 5  # that a translation weighs, to be kept
 
-Translations = Mapping[str, Mapping[str, float]]  # word -> what it means -> how much of its vector
+WordMeanings = Mapping[str, Mapping[str, float]]  # word -> what it means -> how much of its vector
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class WordList:
     """How often each word of a language occurs, and the translations of those that have any."""
 
     counts: Mapping[str, int]
-    translations: Translations
+    translations: WordMeanings
 
 
 def read_word_list(file: Path) -> WordList:

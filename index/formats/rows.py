@@ -2,10 +2,11 @@
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one
 row: a column per language, named by its code, in English or by its own name, or Hugging Face's `translation`
-object; optionally `id`. All other columns are metadata; a column `metadata` may hold a JSON object. Columns
-of other names can be mapped.
+object; optionally `id`, in any case. All other columns are metadata; a column `metadata` may hold a JSON
+object. Columns of other names can be mapped.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,7 @@ TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id",
 METADATA_COLUMN = "metadata"
 COLUMNS_HELP = "name a column `text`, or one by each language's code, or map them (--columns en=NAME,de=NAME)"
 AS_NAMED: Mapping[str, str] = {}
+_WITH_TERRITORY = re.compile(r"(.+) \(([A-Z]{2})\)")
 LANGUAGE_ROLES = ("source", "target")  # of a column whose own name says the language, such as German
 
 
@@ -59,7 +61,8 @@ def row_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
-    sentence_id = str(values.pop(ID, number))
+    ids = sorted((name for name in values if name.casefold() == ID), key=ID.__ne__)
+    sentence_id = str(values.pop(ids[0]) if ids else number)
     group: object = local_group(path, number)
     if TEXT in row:
         code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
@@ -81,8 +84,14 @@ def row_sentences(
 
 
 def language_of(name: str, language: str | None = None) -> str | None:
-    """The language that a column is named by."""
-    return name if name == language or is_named(name) else _codes().get(name.casefold())
+    """The language that a column is named by: `de`, `German`, `Deutsch`, `Deutsch (AT)`; never `ID`."""
+    if name.casefold() == ID:  # not Indonesian
+        return None
+    if name == language or is_named(name):
+        return name
+    if named := _WITH_TERRITORY.fullmatch(name):
+        return f"{code}-{named[2]}" if (code := _codes().get(named[1].casefold())) else None
+    return _codes().get(name.casefold())
 
 
 def read_jsonl(

@@ -61,7 +61,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
                 )
 
 
-def describe(folder: Path, known: Mapping[str, FileEntry] | None = None) -> dict[str, FileEntry]:
+def entries_of(folder: Path, known: Mapping[str, FileEntry] | None = None) -> dict[str, FileEntry]:
     """Size and checksum of every file under `folder`; those that are `known` are not read."""
     known = known or {}
     return {

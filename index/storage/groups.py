@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from index.arrays import Numbers
 from index.storage.tables import integers, read_table, write_table
 
 # The pairs are stored twice: sorted by row, and sorted by group.
 PAIR_COLUMNS = ("row", "group", "group_sorted", "row_of_group")
-
-Numbers = NDArray[np.int64]
 
 
 class Groups:

@@ -1,5 +1,6 @@
 """IndexManifest: the description of a version of an index, as stored in its manifest.json."""
 
+from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
@@ -12,7 +13,7 @@ from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 12
+INDEX_FORMAT = 13
 
 
 class SearchSettings(Frozen):
@@ -93,6 +94,16 @@ class IndexManifest(Manifest):
     confidence: Confidence
     quality: dict[str, PairQuality] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
+
+    @property
+    def sentences(self) -> Counter[str]:
+        """How many sentences the version has, by language."""
+        return Counter({code: entry.sentences for code, entry in self.languages.items()})
+
+    @property
+    def dropped(self) -> Counter[str]:
+        """How many lines of all languages were dropped, by reason."""
+        return sum((Counter(entry.dropped) for entry in self.languages.values()), Counter[str]())
 
     def sources(self, language: str) -> tuple[str, ...]:
         """The other languages, in the order of the columns of `language`'s hubness files."""

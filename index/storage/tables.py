@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from index.arrays import Numbers
 from index.errors import CorpusError, DamagedError
 
 SENTENCE_COLUMNS = ("id", "text", "metadata")  # of LANG.arrow; metadata is a JSON object
@@ -20,10 +21,8 @@ TEXT_COLUMNS = frozenset({*SENTENCE_COLUMNS, "word"})  # others are numbers
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 SMALL_BYTES = 4096  # of an array that is read rather than mapped
 
-Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]
 
-
-def write_table(path: Path, columns: Columns) -> None:
+def write_table(path: Path, columns: Mapping[str, Sequence[str] | Numbers]) -> None:
     """Write columns of equal length, texts and arrays of numbers, as an Arrow file of one record batch."""
     batch = pa.record_batch(list(map(array, columns.values())), names=list(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
@@ -61,7 +60,7 @@ def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
-def array(values: Sequence[str] | NDArray[np.int64]) -> Any:  # noqa: ANN401
+def array(values: Sequence[str] | Numbers) -> Any:  # noqa: ANN401
     """An Arrow array of strings, or of numbers whose memory it shares; without pandas, as `strings`."""
     if not isinstance(values, np.ndarray):
         return strings(values)
@@ -69,7 +68,7 @@ def array(values: Sequence[str] | NDArray[np.int64]) -> Any:  # noqa: ANN401
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
-def integers(values: Any) -> NDArray[np.int64]:  # noqa: ANN401
+def integers(values: Any) -> Numbers:  # noqa: ANN401
     """The integers of an Arrow array, none of them null, (n,); its `to_numpy` imports pandas, too."""
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     return np.from_dlpack(whole).astype(np.int64, copy=False)

@@ -27,13 +27,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from index.errors import BundleError, BusyError, DamagedError, listed
-from index.storage.files import describe, fsync, fsync_tree, make_read_only, remember, replace_text, verify
+from index.storage.files import entries_of, fsync, fsync_tree, make_read_only, remember, replace_text, verify
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, write_manifest
 
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
-ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
+ENCODER_FOLDER, DETECTOR, DOMAIN_FILE = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.best.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.best.npy")
 FEATURE_FILES = tuple(f"{{}}.features.{name}.npy" for name in ("lengths", "offsets", "words", "numbers"))
@@ -95,8 +95,8 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
     changed = {code: entry.segment for code, entry in manifest.languages.items() if entry.segment}
     wanted |= {f"{code}.added.faiss" for code, segment in changed.items() if segment.rows}
-    wanted |= {DETECTOR, DOMAIN}
-    expected = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
+    wanted |= {DETECTOR, DOMAIN_FILE}
+    expected = {file for file in manifest.files if not file.startswith(f"{ENCODER_FOLDER}/")}
     if odd := sorted(wanted ^ expected):
         what = "missing" if odd[0] in wanted else "no file of an index"
         raise DamagedError(f"{folder}: {odd[0]!r} is {what}: build the index again")
@@ -204,7 +204,7 @@ def publish(
         for name, entry in (like.files if like else {}).items()
         if (work / name).exists() and (work / name).samefile(old / name)
     }
-    manifest = manifest.model_copy(update={"files": describe(work, linked)})
+    manifest = manifest.model_copy(update={"files": entries_of(work, linked)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)
     fsync_tree(work, linked.keys())

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from index.arrays import Numbers, Vectors
 from index.encoder.pictures import EMOJI_PRESENTATION, PICTOGRAM_SET, Pictures, emoji
-from index.encoder.vectors import Vectors
 from index.errors import UsageError, listed
 from index.text.normalisation import clean
-from index.text.pre_tokens import Integers
 
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
@@ -22,7 +21,7 @@ class Examples:
     """Texts of the new language; text i is a caption of picture `rows[i]`, whose vector it should get."""
 
     texts: tuple[str, ...]
-    rows: Integers
+    rows: Numbers
     pictures: Pictures
 
     def __len__(self) -> int:
@@ -33,7 +32,7 @@ class Examples:
         """(n, d) the vector that each text should get."""
         return self.pictures.vectors[self.rows]
 
-    def take(self, lines: Integers) -> "Examples":
+    def take(self, lines: Numbers) -> "Examples":
         """The examples of the given lines."""
         return replace(self, texts=tuple(self.texts[line] for line in lines.tolist()), rows=self.rows[lines])
 

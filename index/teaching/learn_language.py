@@ -29,7 +29,7 @@ from index.errors import UsageError
 from index.languages import is_language, lookup, standard_code
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import ENCODER, building, next_version, open_version, publish
+from index.storage.versions import ENCODER_FOLDER, building, next_version, open_version, publish
 from index.teaching.examples import Examples, read_captions
 from index.teaching.report import Learned, facts
 from index.teaching.subword_regression import Recall, choose_base, held_out, learn, places_of
@@ -119,9 +119,9 @@ def teach_index(
     with building(index) as work:
         if made := made_before(index, manifest.version, job):
             return made, None
-        learned = learn_language(bundle, code, examples, pictures, work / ENCODER)
+        learned = learn_language(bundle, code, examples, pictures, work / ENCODER_FOLDER)
         for name in manifest.files:
-            if not name.startswith(f"{ENCODER}/"):
+            if not name.startswith(f"{ENCODER_FOLDER}/"):
                 os.link(folder / name, work / name)
         update = {
             "version": next_version(index),

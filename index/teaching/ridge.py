@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.text.pre_tokens import Tokens
 
 MAX_STEPS = 30

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from index.arrays import Numbers, Vectors
 from index.encoder.taught import BEGIN, END, TaughtLanguage, spelled, subwords
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.teaching.examples import Examples
 from index.teaching.ridge import ridge
-from index.text.pre_tokens import Integers
 
 RIDGE_PENALTY = 0.3
 LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
@@ -30,7 +29,7 @@ class Recall:
     candidates: int
 
     @classmethod
-    def of(cls, places: Integers, candidates: int) -> "Recall":
+    def of(cls, places: Numbers, candidates: int) -> "Recall":
         """Compute recalls from the number of candidates before the right one, (n,) with n > 0."""
         first, ten = (100 * float((places < k).mean()) for k in (1, 10))
         return cls(first, ten, len(places), candidates)
@@ -77,17 +76,17 @@ def choose_base(encoder: TextEncoder, examples: Examples, part: int) -> float:
     return BASE_WEIGHTS[int(np.argmax(scores))]
 
 
-def places_of(encoder: TextEncoder, taught: TaughtLanguage, questions: Examples) -> Integers:
+def places_of(encoder: TextEncoder, taught: TaughtLanguage, questions: Examples) -> Numbers:
     """(n,) for each line, how many pictures are nearer to it than its own."""
     vectors = taught(questions.texts, encoder.encode(questions.texts))
     return places_among(vectors, questions.pictures.vectors, questions.rows)
 
 
-def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Integers:
+def places_among(questions: Vectors, candidates: Vectors, rows: Numbers) -> Numbers:
     """(n,) for each question (n, d), how many candidates are nearer to it than the right one, `rows[i]`."""
     cosines = questions @ candidates.T
     right_cosines = np.take_along_axis(cosines, rows[:, None], axis=1)
-    places: Integers = (cosines > right_cosines).sum(axis=1)
+    places: Numbers = (cosines > right_cosines).sum(axis=1)
     return places
 
 

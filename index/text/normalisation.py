@@ -5,10 +5,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-# Languages with clitics that are joined to the next word: "l'homme" is two words.
-ELIDING_LANGUAGES = frozenset({"ca", "fr", "it"})
-# Languages with a dotless i, whose capital is I.
-DOTLESS_LANGUAGES = frozenset({"az", "crh", "tr"})
+from index.languages import DOTLESS_LANGUAGES, ELIDING_LANGUAGES
+
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs

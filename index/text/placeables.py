@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Literal, get_args
 
-Kind = Literal["tags", "placeholders", "numbers"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PlaceableKind = Literal["tags", "placeholders", "numbers"]
+KINDS: tuple[PlaceableKind, ...] = get_args(PlaceableKind)
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}, {0,number}; [X0X], by which
 # Weblate hides one; the number of an ICU plural (#); the style of a subtitle ({\an8}); digits with what
@@ -17,6 +18,7 @@ _PLACEHOLDER = (
     r"|\{\{[^{}]{1,80}\}\}|[$%#]?\{[\w.:!-]{0,80}\}|\[X\d{1,9}X\]"
     r"|\{\w{1,80}, ?(?:number|date|time)\b[^{}]{0,80}\}|\{\\[^{}]{1,80}\}|(?<!\S)#(?!\S)|%%"
 )
+_SEPARATOR = re.compile("[.,'’\u00a0\u202f]")
 _NUMBER = r"\d+(?:[.,:/'’\u00a0\u202f]\d+)*"
 _PLACEABLE = re.compile(
     f"(?P<tags>{_TAG})|(?P<placeholders>{_PLACEHOLDER})|(?P<numbers>{_NUMBER})", re.DOTALL
@@ -27,14 +29,14 @@ _SIGNS = re.compile(r"[<{%$#\d]")  # every placeable contains one of these
 _STANDS_FOR = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
 
 
-def placeables(text: str, *kinds: Kind) -> list[re.Match[str]]:
+def placeables(text: str, *kinds: PlaceableKind) -> list[re.Match[str]]:
     """The placeables of a text, or those of some kinds, in order; the `lastgroup` of each is its kind."""
     if _SIGNS.search(text) is None:  # nearly always
         return []
     return [found for found in _PLACEABLE.finditer(text) if not kinds or found.lastgroup in kinds]
 
 
-def marks(text: str, *kinds: Kind) -> list[str]:
+def marks(text: str, *kinds: PlaceableKind) -> list[str]:
     """What `placeables` finds, as it is written."""
     return [found[0] for found in placeables(text, *kinds)]
 
@@ -65,21 +67,33 @@ def put_back(question: str, original: str, answer: str) -> str:
 
     Each one that differs must occur in the answer exactly as often as in the original, tags must have the
     same names (else they are left out), and numbers the same signs between their digits: 500 becomes 250, not
-    1,500, which is 1.5 elsewhere. Otherwise the answer is returned unchanged.
+    1,500, which is 1.5 elsewhere. An answer with 1.234,50 for 1,234.50 gets 9.876,00 for 9,876.00. Otherwise
+    it is returned unchanged.
     """
     alike = list(map(_form, placeables(question))) == list(map(_form, placeables(original)))
-    kinds: tuple[Kind, ...] = () if alike else ("placeholders", "numbers")
+    kinds: tuple[PlaceableKind, ...] = () if alike else ("placeholders", "numbers")
     asked, known, given = (placeables(text, *kinds) for text in (question, original, answer))
-    swaps = {(old[0], new[0]) for old, new in zip(known, asked, strict=False)}
+    swaps = {(_pieces(old), _pieces(new)) for old, new in zip(known, asked, strict=False)}
     changed = {old: new for old, new in swaps if old != new}
-    counts, given_counts = (Counter(part[0] for part in parts) for parts in (known, given))
+    counts, given_counts = (Counter(map(_pieces, parts)) for parts in (known, given))
     if (
         list(map(_form, asked)) != list(map(_form, known))
         or len(dict(swaps)) < len(swaps)  # one number of the original corresponds to two of the question
         or any(given_counts[old] != counts[old] for old in changed)
     ):
         return answer
-    return _replaced(answer, given, lambda part: changed.get(part[0], part[0]))
+    return _replaced(answer, given, lambda part: _joined(changed.get(_pieces(part), _pieces(part)), part[0]))
+
+
+def _pieces(part: re.Match[str]) -> tuple[str, ...]:
+    """A number without the signs that languages write differently, 1,234.50 and 1.234,50; all else whole."""
+    return tuple(_SEPARATOR.split(part[0])) if part.lastgroup == "numbers" else (part[0],)
+
+
+def _joined(pieces: Sequence[str], written: str) -> str:
+    """Pieces with the signs between them that a number has as it is `written`."""
+    signs = _SEPARATOR.findall(written)[: len(pieces) - 1]
+    return "".join(map("".join, zip_longest(pieces, signs, fillvalue="")))
 
 
 def _form(part: re.Match[str]) -> tuple[str, list[str]]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from index.arrays import Numbers
+
 TOKENS_AT_ONCE = 1 << 16  # whose rows are gathered at a time
 
-Integers = NDArray[np.int64]
 StringArray = Any  # pyarrow.StringArray: pyarrow is untyped
 
 
@@ -21,8 +22,8 @@ StringArray = Any  # pyarrow.StringArray: pyarrow is untyped
 class Tokens:
     """The tokens of n texts: `ids` (total,), text by text, and the `lengths` (n,) of the texts."""
 
-    ids: Integers
-    lengths: Integers
+    ids: Numbers
+    lengths: Numbers
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> "Tokens":
@@ -34,11 +35,11 @@ class Tokens:
         return len(self.lengths)
 
     @property
-    def texts(self) -> Integers:
+    def texts(self) -> Numbers:
         """(total,) the number of each token's text."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def take(self, rows: Integers) -> "Tokens":
+    def take(self, rows: Numbers) -> "Tokens":
         """The tokens of the texts `rows`, in that order."""
         lengths = self.lengths[rows]
         starts = (np.cumsum(self.lengths) - self.lengths)[rows]
@@ -64,7 +65,7 @@ class Tokens:
             begin = end
         return sums
 
-    def without(self, left_out: Integers) -> "Tokens":
+    def without(self, left_out: Numbers) -> "Tokens":
         """The same texts without some ids."""
         if not len(left_out):
             return self
@@ -76,7 +77,7 @@ class Tokens:
         return Tokens(np.concatenate([self.ids, others.ids]), np.concatenate([self.lengths, others.lengths]))
 
 
-def slices(starts: Integers, lengths: Integers) -> Integers:
+def slices(starts: Numbers, lengths: Numbers) -> Numbers:
     """Concatenate the ranges from starts[i] up to starts[i] + lengths[i]."""
     shifts = starts - (np.cumsum(lengths) - lengths)
     return np.repeat(shifts, lengths) + np.arange(int(lengths.sum()))

@@ -2,6 +2,8 @@
 
 import re
 
+from index.languages import ORDINAL_LANGUAGES
+
 MOST_SENTENCES = 50  # a longer text is taken as one
 
 # The end of a sentence that is followed by more text, after a space in languages that use spaces.
@@ -13,12 +15,7 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:Dr|Dra|Drs|Fr|Hr|Ing|Mgr|Mlle|Mme|Mr|Mrs|Ms|Prof|Sr|Sra|Srta|St|Sta|Ste"
     r"|approx|ca|Nr|nº|pp|tel|Tel|vs|(?!I\b)[^\W\d_])\.\s+$"
 )
-# Where an ordinal number is written with a full stop: "am 3. Mai".
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
-_ORDINAL_LANGUAGES = frozenset(
-    {"bs", "cs", "da", "de", "et", "fi", "fo", "hr", "hu", "is"}
-    | {"lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"}
-)
 
 
 def sentences(text: str, language: str) -> list[str]:
@@ -38,7 +35,7 @@ def sentence_parts(text: str, language: str) -> list[str]:
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
         punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
         before = parts[-1][-1] if parts else ""  # whose full stop may belong to its last word
-        ordinal = language in _ORDINAL_LANGUAGES and _ORDINAL.search(before)
+        ordinal = language in ORDINAL_LANGUAGES and _ORDINAL.search(before)
         if parts and (punctuation or ordinal or _ABBREVIATION.search(before)):
             parts[-1].append(segment)
         else:

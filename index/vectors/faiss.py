@@ -13,10 +13,10 @@ from typing import Any
 import faiss
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.errors import DamagedError, UsageError
 from index.storage.index_manifest import SearchSettings
-from index.vectors.vector_index import Rows, by_cosine, drawn_rows
+from index.vectors.vector_index import by_cosine, drawn_rows
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 1 << 17  # up to here reading every code is: 0.25 ms a query at 100,000 rows of 256 dimensions
@@ -101,7 +101,7 @@ class FaissIndex:
         elif self._refined:
             self.use(f"k_factor_rf={LEAST_K_FACTOR}")
 
-    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Numbers]:
         k = min(k, len(self))
         if k == 0 or not len(queries):
             return np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
@@ -119,7 +119,7 @@ class FaissIndex:
         queries: Vectors,
         k: int,
         batched: bool,
-    ) -> tuple[Vectors, Rows]:
+    ) -> tuple[Vectors, Numbers]:
         queries = np.ascontiguousarray(queries, np.float32)
         if batched:
             cosines, rows = index.search(queries, k)
@@ -128,7 +128,7 @@ class FaissIndex:
         cosines, rows = zip(*(index.search(query[None], k) for query in queries), strict=True)
         return np.concatenate(cosines), np.concatenate(rows)
 
-    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+    def reconstruct(self, rows: Sequence[int] | Numbers) -> Vectors:
         vectors: Vectors = self._index.reconstruct_batch(np.asarray(rows, np.int64))
         return vectors
 

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.errors import DamagedError, StoreError, UsageError
 from index.progress import Progress
 from index.storage.files import replace_text
 from index.storage.index_manifest import SearchSettings
 from index.storage.versions import COLLECTIONS, WORK
-from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, by_cosine
+from index.vectors.vector_index import ROWS_AT_A_TIME, by_cosine
 
 ADDRESS = re.compile(
     r"milvus(?P<tls>\+tls)?://(?P<place>(?:[A-Za-z0-9.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:]+\]):[0-9]{1,5})/?"
@@ -153,7 +153,7 @@ class MilvusIndex:
         seconds = LARGE_SECONDS if size > LARGE_CALL else 0
         return self._connection.call(method, self._name, seconds=seconds, **named)
 
-    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+    def reconstruct(self, rows: Sequence[int] | Numbers) -> Vectors:
         numbers, found = np.asarray(rows, np.int64).tolist(), dict[int, Any]()
         for start in range(0, len(numbers), ROWS_AT_A_TIME):
             block = numbers[start : start + ROWS_AT_A_TIME]
@@ -166,7 +166,7 @@ class MilvusIndex:
             )
         return np.array([found[row] for row in numbers], np.float32).reshape(-1, self.dimension)
 
-    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Numbers]:
         k = min(k, len(self), MOST_ANSWERS)
         cosines, rows = np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
         for start in range(0, len(queries) if k else 0, QUERIES_AT_A_TIME):

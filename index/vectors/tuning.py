@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import faiss
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex
-from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows
+from index.vectors.vector_index import CANDIDATE_COUNT, VectorIndex, by_cosine, drawn_rows
 
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
 RECALL_NEIGHBOURS = 10
@@ -19,7 +19,7 @@ LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17))) 
 COMPARED_ROWS = 1 << 14  # rows compared at a time with the queries of a build
 
 
-def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: Rows) -> SearchSettings:
+def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: Numbers) -> SearchSettings:
     """Find the cheapest settings that reach TARGET_RECALL of `wanted` (n, k), or else the most thorough ones.
 
     First the candidates to re-rank, with every list read, so that codes cause at most half of the misses;
@@ -47,7 +47,7 @@ def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: 
     return measured(k_factor, probes[min(least, len(probes) - 1)])
 
 
-def nearest(vectors: Vectors, queries: Vectors, k: int = RECALL_NEIGHBOURS) -> Rows:
+def nearest(vectors: Vectors, queries: Vectors, k: int = RECALL_NEIGHBOURS) -> Numbers:
     """(n, k) rows by comparing (n, d) queries with every one of `vectors`, perhaps memory-mapped."""
     cosines, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
     for start in range(0, len(vectors), COMPARED_ROWS):
@@ -67,7 +67,7 @@ def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
     ]
 
 
-def recall(retrieved: Rows, wanted: Rows) -> float:
+def recall(retrieved: Numbers, wanted: Numbers) -> float:
     """The share of the rows `wanted` (n, k) that are among those `retrieved` (n, m) for the same query."""
     hits = (wanted[:, :, None] == retrieved[:, None]).any(axis=2)
     return float(hits.sum()) / max(1, wanted.size)

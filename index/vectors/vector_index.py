@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 
 CANDIDATE_COUNT = 32  # nearest rows that are ranked, and for which the recall of an index is measured
 ROWS_AT_A_TIME = 1024  # rows at a time where many are searched or read: bounds the memory of a build
-
-Rows = NDArray[np.int64]
 
 
 class VectorIndex(Protocol):
@@ -21,7 +18,7 @@ class VectorIndex(Protocol):
 
     def __len__(self) -> int: ...
 
-    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Numbers]:
         """Find the nearest rows to (n, d) unit queries: cosines and rows, (n, min(k, len)) each.
 
         Best first; of equal cosines the lower row comes first. `batched` is for many queries of a build: it
@@ -29,19 +26,19 @@ class VectorIndex(Protocol):
         """
         ...
 
-    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+    def reconstruct(self, rows: Sequence[int] | Numbers) -> Vectors:
         """The vectors (n, d) of the given rows, as they are compared with queries."""
         ...
 
 
-def drawn_rows(rows: int, count: int) -> Rows:
+def drawn_rows(rows: int, count: int) -> Numbers:
     """Draw up to `count` of the numbers below `rows`, uniformly by a fixed seed, in ascending order."""
     # Without `shuffle`, memory does not grow with the number of rows.
     random = np.random.default_rng(0)
     return np.sort(random.choice(rows, min(count, rows), replace=False, shuffle=False))
 
 
-def by_cosine(cosines: Vectors, rows: Rows) -> tuple[Vectors, Rows]:
+def by_cosine(cosines: Vectors, rows: Numbers) -> tuple[Vectors, Numbers]:
     """Sort neighbours, cosines and rows of (n, k) each, best first; of equal cosines the lower row first."""
-    order = np.lexsort((rows, -cosines))
-    return np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1)
+    order = np.arange(len(rows))[:, None], np.lexsort((rows, -cosines))
+    return cosines[order], rows[order]

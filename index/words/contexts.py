@@ -5,8 +5,8 @@ The encoder was trained to compare sentences, and the sentences that contain a w
 
 import numpy as np
 
-from index.encoder.vectors import Vectors, unit
-from index.text.pre_tokens import Integers, Tokens
+from index.arrays import Numbers, Vectors, unit
+from index.text.pre_tokens import Tokens
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
 OWN_WEIGHT = 2.0  # of a word's own vector beside one sentence (docs/research.md)
@@ -33,7 +33,7 @@ def in_context(own: Vectors, words: Tokens, texts: Vectors) -> Vectors:
     return mixed
 
 
-def _sums(count: int, words: Tokens, texts: Vectors) -> tuple[Vectors, Integers]:
+def _sums(count: int, words: Tokens, texts: Vectors) -> tuple[Vectors, Numbers]:
     """(count, d) the sums of each word's first CONTEXTS_PER_WORD texts, and their number (count,)."""
     # Not `unique`, which looks them up before it sorts them.
     keys = np.sort(words.ids * len(texts) + words.texts)

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Security
 from fastapi.security import HTTPBearer
-from starlette.requests import Request as HttpRequest
+from starlette.requests import Request
 
 from index.errors import BundleError, CorpusError, UsageError
 from index.formats.rows import columns_of
@@ -24,9 +24,9 @@ from service.schemas.jobs import (
     Add,
     Build,
     Job,
+    JobRequest,
     Jobs,
     Replace,
-    Request,
     Spec,
     Upload,
     UploadOptions,
@@ -40,14 +40,14 @@ ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an adm
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
 VERSIONS_LISTED = 100  # each change makes one
-RETRY_AFTER = 5  # seconds, where Redis does not answer
+REDIS_RETRY_AFTER = 5  # seconds, where Redis does not answer
 Result = TypeVar("Result")
 JobId = Annotated[str, Path(description="The id that the job was given.")]
 
 
 @router.post("/uploads", status_code=201, summary="Upload a corpus file", openapi_extra=A_FILE)
 async def upload(
-    request: HttpRequest,
+    request: Request,
     engine: EngineNow,
     settings: SettingsNow,
     jobs: JobsNow,
@@ -87,8 +87,8 @@ async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
 
 @router.post("/jobs", status_code=202, summary="Change the index")
 async def submit(
-    request: HttpRequest,
-    body: Request,
+    request: Request,
+    body: JobRequest,
     engine: EngineNow,
     settings: SettingsNow,
     jobs: JobsNow,
@@ -160,7 +160,7 @@ def _check_options(options: UploadOptions, engine: ServiceEngine) -> None:
             raise invalid("columns", "columns: only tables have some: leave columns out")
 
 
-async def _check(body: Request, engine: ServiceEngine, spool: Spool) -> None:
+async def _check(body: JobRequest, engine: ServiceEngine, spool: Spool) -> None:
     """Raise ProblemError for languages that the encoder does not know, and for unknown uploads."""
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
@@ -185,7 +185,7 @@ async def _ask(act: Callable[[], Result]) -> Result:
     try:
         return await asyncio.to_thread(act)
     except RedisError:
-        raise unavailable(ProblemType.JOBS_UNREACHABLE, RETRY_AFTER) from None
+        raise unavailable(ProblemType.JOBS_UNREACHABLE, REDIS_RETRY_AFTER) from None
 
 
 def _existing(job: Job | None) -> Job:
@@ -200,5 +200,5 @@ def _version(manifest: IndexManifest) -> Version:
         base=manifest.base,
         created=manifest.created,
         model=manifest.model,
-        sentences={code: entry.sentences for code, entry in manifest.languages.items()},
+        sentences=manifest.sentences,
     )

@@ -153,7 +153,7 @@ def _board(content: bytes, name: str) -> Response:
 def _codes(engine: ServiceEngine, source: str, target: Sequence[str]) -> tuple[str, list[str]]:
     """The codes of languages as the index spells them; RequestError for those that it has no sentences in."""
     named = [("source", source), *(("target", code) for code in target)]
-    codes, indexes = engine.languages.known(named), engine.translator.sentence_indexes
+    codes, indexes = engine.languages.codes_of(named), engine.translator.sentence_indexes
     faults = [
         Fault(field, f"{field} {code!r} has no sentences: use one of {listed(indexes)}", None, [*indexes])
         for (field, _), code in zip(named, codes, strict=True)

@@ -77,7 +77,7 @@ async def _translated(request: Request, engine: ServiceEngine, settings: Setting
     if (fuzzy := fields.get("fuzzy", "false")) not in ("true", "false"):
         raise invalid("fuzzy", f"fuzzy is {fuzzy[:20]!r}: give true or false")
     given = [("source", fields.get("source", "auto")), ("target", fields.get("target", ""))]
-    *sources, target = engine.languages.known(given[given[0][1] == "auto" :])
+    *sources, target = engine.languages.codes_of(given[given[0][1] == "auto" :])
     source = sources[0] if sources else None  # to be detected
     try:
         summary, filled = await _filled(name, content, source, target, fields.get("fuzzy"), engine, settings)

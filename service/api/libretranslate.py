@@ -86,7 +86,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
         raise invalid("alternatives", message, limit)
     choices = Choices(target=[body.target], k=body.alternatives + 1)
     check_texts("q", body.q, choices, limits.MAX_BODY_BYTES)
-    (target,) = engine.languages.known([("target", body.target)])
+    (target,) = engine.languages.codes_of([("target", body.target)])
     body = body.model_copy(update={"target": target})
     texts = await _texts(body, engine, settings.max_characters)
     parts = await engine.run("clean", partial(_segments, body, settings.max_characters), texts)
@@ -149,7 +149,7 @@ async def _texts(body: TranslateRequest, engine: ServiceEngine, read: int) -> li
     markup = body.format == "html"
     cleaned = await clean_texts(body.q, engine, lambda text: clean(without_markup(text) if markup else text))
     if body.source != "auto":
-        (source,) = engine.languages.known([("source", body.source)])
+        (source,) = engine.languages.codes_of([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
     rows = await engine.run("detect", engine.translator.language_chances, [text[:read] for text in cleaned])
     named = zip(field_names("q", cleaned), cleaned, rows, strict=True)

@@ -1,6 +1,6 @@
 """The native API: translate sentences and words, list languages and the pictures to teach one with."""
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -17,6 +17,7 @@ from service.schemas.responses import TeachingPicture, TeachingPictures
 router = APIRouter(responses=PROBLEMS)
 
 MOST_PICTURES = 300
+Answered = TypeVar("Answered", SentenceResponse, WordResponse)
 
 
 @router.post("/translate/sentence", summary="Translate sentences")
@@ -25,11 +26,7 @@ async def translate_sentence(request: Request, body: SentenceRequest) -> Sentenc
 
     A text has no translations if none of them reaches `min_confidence`.
     """
-    check_sizes(body, request.app.state.settings)
-    engine = await get_engine(request)
-    response = await respond(engine.translator, body, engine, limits.MAX_ANSWERS)
-    assert isinstance(response, SentenceResponse)
-    return response
+    return await _answered(request, body, SentenceResponse)
 
 
 @router.post("/translate/word", summary="Translate words")
@@ -39,17 +36,13 @@ async def translate_word(request: Request, body: WordRequest) -> WordResponse:
     A word has no translations if none of them reaches `min_confidence`. Words of a language that the index
     has no corpus of, or that its encoder was taught, are compared by the pictograms that they look like.
     """
-    check_sizes(body, request.app.state.settings)
-    engine = await get_engine(request)
-    response = await respond(engine.translator, body, engine, limits.MAX_ANSWERS)
-    assert isinstance(response, WordResponse)
-    return response
+    return await _answered(request, body, WordResponse)
 
 
 @router.get("/languages", summary="List the languages")
 async def languages(request: Request) -> tuple[LanguageInfo, ...]:
     """List the languages: what each can be translated into, how much the index has of it, and how well."""
-    return (await get_engine(request)).translator.languages
+    return tuple((await get_engine(request)).languages)
 
 
 @router.get("/teach/pictures", summary="List pictures to teach a language with")
@@ -78,3 +71,12 @@ async def teaching_pictures(
         index=engine.translator.version,
         results=[TeachingPicture(picture=picture, emoji=emoji) for picture, emoji in ordered[:count]],
     )
+
+
+async def _answered(request: Request, body: SentenceRequest | WordRequest, kind: type[Answered]) -> Answered:
+    """Answer a request. What is wrong with it is said first, also while there is no index yet."""
+    check_sizes(body, request.app.state.settings)
+    engine = await get_engine(request)
+    response = await respond(engine.translator, body, engine, limits.MAX_ANSWERS)
+    assert isinstance(response, kind)
+    return response

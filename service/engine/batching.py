@@ -19,8 +19,8 @@ from typing import Any
 from service.observability.metrics import Metrics
 
 # Computes a list of items. Items with the same function are computed by one call.
-Run = Callable[[Sequence[Any]], Sequence[Any]]
-Outcome = Sequence[Any] | BaseException
+Compute = Callable[[Sequence[Any]], Sequence[Any]]
+BatchOutcome = Sequence[Any] | BaseException
 
 
 class QueueFullError(Exception):
@@ -50,7 +50,7 @@ class WorkItem:
 
     __slots__ = ("item", "key", "queued_at", "result", "run", "waiters")
 
-    def __init__(self, run: Run, key: Hashable, item: object, queued_at: float) -> None:
+    def __init__(self, run: Compute, key: Hashable, item: object, queued_at: float) -> None:
         self.run, self.key, self.item, self.queued_at = run, key, item, queued_at
         self.waiters: list[Waiter] = []
         self.result: Any = None
@@ -72,7 +72,7 @@ class Batcher:
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
         self._scheduled = False  # whether a dispatch is
 
-    async def compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
+    async def compute(self, run: Compute, items: Mapping[Hashable, object]) -> list[Any]:
         """Compute the results of `run` for items, in their order; items with the same key share a result.
 
         Raises QueueFullError immediately, and whatever `run` raises. If this call is cancelled, items that
@@ -88,7 +88,7 @@ class Batcher:
         """Wait until the running batches are finished."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _enqueue(self, run: Run, items: Mapping[Hashable, object], waiter: Waiter) -> list[WorkItem]:
+    def _enqueue(self, run: Compute, items: Mapping[Hashable, object], waiter: Waiter) -> list[WorkItem]:
         new_keys = [key for key in items if key not in self._in_flight]
         # An empty queue accepts any request, whose size is limited elsewhere.
         if self._queued and self._queued + len(new_keys) > self._bounds.queue:
@@ -142,13 +142,13 @@ class Batcher:
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[WorkItem]) -> None:
         """Compute a batch, in a thread."""
         self._metrics.spent("queue", time.perf_counter() - batch[0].queued_at)
-        groups: dict[Run, list[WorkItem]] = {}
+        groups: dict[Compute, list[WorkItem]] = {}
         for work in batch:
             groups.setdefault(work.run, []).append(work)
         outcomes = [(group, _attempt(group)) for group in groups.values()]
         loop.call_soon_threadsafe(self._deliver, outcomes)
 
-    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], Outcome]]) -> None:
+    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], BatchOutcome]]) -> None:
         self._idle_threads += 1
         for group, outcome in outcomes:
             for position, work in enumerate(group):
@@ -162,7 +162,7 @@ class Batcher:
             self._schedule()
 
 
-def _attempt(work: Sequence[WorkItem]) -> Outcome:
+def _attempt(work: Sequence[WorkItem]) -> BatchOutcome:
     try:
         return work[0].run([item.item for item in work])
     except Exception as error:  # raised wherever an item is awaited

@@ -9,7 +9,7 @@ from cachetools import TTLCache
 from pydantic import TypeAdapter
 
 from index.answers.answer import Answers
-from index.answers.request import Kind
+from index.answers.request import Query
 
 
 class CacheKey(NamedTuple):
@@ -17,11 +17,7 @@ class CacheKey(NamedTuple):
 
     model: str
     version: str
-    kind: Kind
-    text: str
-    source: str
-    target: str
-    k: int = 1
+    query: Query
 
 
 class CachedAnswers(NamedTuple):
@@ -38,7 +34,7 @@ ANSWERS: TypeAdapter[Answers] = TypeAdapter(Answers)
 def cached(key: CacheKey, answers: Answers) -> CachedAnswers:
     """The answers to a key as the cache keeps them."""
     document = ANSWERS.dump_json(answers)
-    return CachedAnswers(document, ENTRY_BYTES + sys.getsizeof(key.text) + len(document))
+    return CachedAnswers(document, ENTRY_BYTES + sys.getsizeof(key.query.text) + len(document))
 
 
 class Cache(Protocol):

@@ -16,10 +16,10 @@ from index.confidence import MIN_CONFIDENCE
 from index.errors import StoreError
 from index.teaching.suggestions import pictures_like, teaching_pictures
 from index.text.normalisation import clean
-from service.engine.batching import Batcher, QueueFullError, Run
+from service.engine.batching import Batcher, Compute, QueueFullError
 from service.engine.cache import Cache, CacheKey
 from service.http.problems import ProblemType, unavailable
-from service.observability.metrics import Metrics, Stage
+from service.observability.metrics import Metrics, StageName
 
 log = logging.getLogger("passepartout.store")
 
@@ -42,25 +42,22 @@ class ServiceEngine:
         slow_batcher: Batcher | None = None,
     ) -> None:
         self.translator = translator
-        self.languages = translator.known
+        self.languages = translator.languages
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
         self._slow_batcher = slow_batcher or batcher
         self._named = translator.model, translator.version
 
     async def answers(self, queries: Sequence[Query]) -> list[Answers]:
         """Answer queries from the cache or the index. Raises ProblemError if too much is waiting."""
-        keys = [
-            CacheKey(*self._named, query.kind, query.text, query.source, query.target, query.k)
-            for query in queries
-        ]
+        keys = [CacheKey(*self._named, query) for query in queries]
         found = await self._look_up(list(dict.fromkeys(keys)))
-        for key in keys:
+        for key, query in zip(keys, queries, strict=True):
             best = found[key][0].confidence if found[key] else 0.0
-            self._metrics.answered(key.kind, key.source, key.target, best, best >= MIN_CONFIDENCE)
+            self._metrics.answered(query.kind, query.source, query.target, best, best >= MIN_CONFIDENCE)
         return [found[key] for key in keys]
 
     async def run(
-        self, step: Stage, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+        self, step: StageName, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
         """Call `act` on items in a thread of the batcher; ProblemError if too much is waiting."""
         with self._metrics.stage(step):
@@ -86,7 +83,7 @@ class ServiceEngine:
         self.translator.answer(
             [
                 Query("sentence", "warm-up", language.code, language.targets[0])
-                for language in self.translator.languages
+                for language in self.languages
                 if language.sentences and language.targets
             ]
         )
@@ -106,7 +103,7 @@ class ServiceEngine:
             answers |= new_answers
         return answers
 
-    async def _compute(self, run: Run, items: Mapping[Hashable, object], batcher: Batcher) -> list[Any]:
+    async def _compute(self, run: Compute, items: Mapping[Hashable, object], batcher: Batcher) -> list[Any]:
         try:
             return await batcher.compute(run, items)
         except QueueFullError:
@@ -118,8 +115,8 @@ class ServiceEngine:
 
     def _answer(self, keys: Sequence[CacheKey]) -> list[Answers]:
         """Answer, in a thread. Methods of one engine are equal, so requests share a call."""
-        self._metrics.batch(len({(key.source, key.text) for key in keys}))
-        queries = [Query(key.kind, key.text, key.source, key.target, key.k) for key in keys]
+        queries = [key.query for key in keys]
+        self._metrics.batch(len({(query.source, query.text) for query in queries}))
         return self.translator.answer(queries, self._metrics.stage)
 
     @cached_property

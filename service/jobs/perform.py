@@ -8,7 +8,6 @@ import json
 import logging
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -132,17 +131,15 @@ class _Run:
                 self._when_free(lambda: collect(self.index, keep))
                 return Event(state="succeeded", version=current(self.index))
             case Teach(language=language, captions=captions):
-                given, taught = [(caption.picture, caption.text) for caption in captions], list[Taught]()
-
-                def teach(index: Path, *, base: str, job: str, **_: object) -> IndexManifest:
-                    manifest, learned = teach_index(index, language, given, base=base, job=job)
-                    taught.extend([_taught(learned)] if learned else [])
-                    return manifest
-
-                event = self._change(teach)
-                return event.model_copy(update={"taught": taught[0] if taught else None})
+                given = [(caption.picture, caption.text) for caption in captions]
+                manifest, learned = self._from_base(partial(teach_index, self.index, language, given))
+                return self._changed(manifest, _taught(learned) if learned else None)
 
     def _change(self, change: Callable[..., IndexManifest], **options: object) -> Event:
+        """Change the index; raises what `_from_base` does."""
+        return self._changed(self._from_base(partial(change, self.index, threads=self.threads, **options)))
+
+    def _from_base(self, change: Callable[..., Result]) -> Result:
         """Change the version served when the job first started, or a later one if that is gone.
 
         UsageError if the request names a version and that is not served any more.
@@ -150,36 +147,35 @@ class _Run:
         while True:
             base = self._remembered("base", lambda: self.wanted or current(self.index))
             if base in versions(self.index):
-                named = {"threads": self.threads, "base": base, "job": self.record.key, **options}
                 try:
-                    manifest = self._when_free(partial(change, self.index, **named))
+                    return self._when_free(partial(change, base=base, job=self.record.key))
                 except OutdatedError:
                     log.info("version %s is no longer served: changing the current one", base)
-                else:
-                    units = islice(chain.from_iterable(self.bad), UNITS_SHOWN)
-                    return Event(
-                        state="succeeded",
-                        version=manifest.version,
-                        dropped=self._dropped_by_reason(manifest) or None,
-                        skipped=sum(map(len, self.bad)) or None,
-                        skipped_units=[self._without_paths(unit) for unit in units] or None,
-                    )
             if self.wanted:
                 raise self._outdated()
             self.record.save("base", current(self.index))
+
+    def _changed(self, manifest: IndexManifest, taught: Taught | None = None) -> Event:
+        """The event of a job that made a version."""
+        units = islice(chain.from_iterable(self.bad), UNITS_SHOWN)
+        return Event(
+            state="succeeded",
+            version=manifest.version,
+            dropped=self._dropped_by_reason(manifest) or None,
+            skipped=sum(map(len, self.bad)) or None,
+            skipped_units=[self._without_paths(unit) for unit in units] or None,
+            taught=taught,
+        )
 
     def _outdated(self) -> UsageError:
         return UsageError(f"the index is no longer at version {self.wanted}: read it again")
 
     def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:
         """How many of the new sentences cleaning dropped, by reason."""
-        counts = Counter[str]()
-        for entry in manifest.languages.values():
-            counts.update(entry.dropped)
+        counts = manifest.dropped
         if manifest.base in versions(self.index):
-            for entry in manifest_of(self.index, manifest.base).languages.values():
-                counts.subtract(entry.dropped)
-        return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED_BY_ID}
+            counts -= manifest_of(self.index, manifest.base).dropped
+        return {reason: count for reason, count in counts.items() if reason != DELETED_BY_ID}
 
     def _when_free(self, act: Callable[[], Result]) -> Result:
         """Call `act` until no other build holds the index."""

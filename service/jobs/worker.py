@@ -84,10 +84,10 @@ def tokenizer_of(index: Path) -> object:
     """The tokenizer of the version served, which jobs share while it is kept; None without an index."""
     from index.encoder.bundle import open_bundle
     from index.encoder.tokenizer import BundleTokenizer
-    from index.storage.versions import ENCODER, VERSIONS, current
+    from index.storage.versions import ENCODER_FOLDER, VERSIONS, current
 
     with suppress(PassepartoutError):
-        return BundleTokenizer.of(open_bundle(index / VERSIONS / current(index) / ENCODER))
+        return BundleTokenizer.of(open_bundle(index / VERSIONS / current(index) / ENCODER_FOLDER))
     return None
 
 

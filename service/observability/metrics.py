@@ -15,8 +15,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from index.answers.request import Kind
 
 # compute: the time until an answer that is not cached, which includes queue, tokenise, encode and search.
-Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search"]
-STAGES: tuple[Stage, ...] = get_args(Stage)
+StageName = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search"]
+STAGES: tuple[StageName, ...] = get_args(StageName)
 SECONDS_BUCKETS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS_BUCKETS = tuple(float(2**power) for power in range(11))
 COUNTS_BYTES = 1 << 20  # of each kind: all languages and routes have room
@@ -74,11 +74,11 @@ class Metrics:
         """Count a request that has been answered."""
         self._request_child(route, status).observe(seconds)
 
-    def stage(self, stage: Stage) -> AbstractContextManager[object]:
+    def stage(self, stage: StageName) -> AbstractContextManager[object]:
         """Time the block as a stage."""
         return self._stages[stage].time()
 
-    def spent(self, stage: Stage, seconds: float) -> None:
+    def spent(self, stage: StageName, seconds: float) -> None:
         """Record the time of a stage."""
         self._stages[stage].observe(seconds)
 

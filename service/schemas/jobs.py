@@ -166,7 +166,7 @@ class Teach(RequestModel):
     ]
 
 
-Request = Annotated[
+JobRequest = Annotated[
     Add | Replace | Delete | Build | Rollback | Collect | Teach,
     Field(discriminator="action"),
 ]
@@ -178,7 +178,7 @@ class Spec(RequestModel):
     `version` is the only one that may be changed, where the request names one.
     """
 
-    request: Request
+    request: JobRequest
     by: str | None
     version: str | None = None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from corpora.check import main
+from corpora.check import SAYING_LINES, main
 from index.build.probes import SAYINGS
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -88,6 +88,10 @@ def test_the_shipped_encoder_knows_all_languages_which_are_indexed() -> None:
 
 def lines_of(language: str) -> list[str]:
     return (FOLDER / f"{language}.txt").read_text("utf-8").splitlines()
+
+
+def test_the_check_and_the_probes_have_the_same_sayings() -> None:
+    assert (SAYINGS.start + 1, SAYINGS.stop) == SAYING_LINES
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from index.encoder.bundle import open_bundle
 from passepartout import run
 from tests.conftest import Fails
 from tests.training.tiny import BAG, write_recipe
-from training.loop.run import Run
+from training.loop.run import LAST, Run
 
 Capture = pytest.CaptureFixture[str]
 
@@ -37,10 +37,10 @@ def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, c
 
 def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Run, capsys: Capture) -> None:
     file = bag_run.folder.parent / "recipe.toml"
-    before = bag_run.last_file.stat().st_mtime_ns
+    before = (bag_run.folder / LAST).stat().st_mtime_ns
     assert run(trains(file, data, bag_run.folder, "--resume")) == 0
     assert f"at epoch {bag_run.result()['best_epoch']}" in capsys.readouterr().out
-    assert bag_run.last_file.stat().st_mtime_ns == before
+    assert (bag_run.folder / LAST).stat().st_mtime_ns == before
 
 
 def test_an_existing_run_is_not_started_over(data: Path, bag_run: Run, fails: Fails) -> None:

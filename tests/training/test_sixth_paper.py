@@ -1,6 +1,9 @@
 """A sixth paper is a room and nothing else: its loss, its encoder and its recipe in a folder, thrown away."""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import invalidate_caches
@@ -106,13 +109,18 @@ weight = 0.5
 }
 
 
+def write_room(papers: Path, *more: str) -> None:
+    """Write the room's files into a folder of rooms, and `more` lines into its loss."""
+    for name, content in ROOM.items():
+        file = papers / "sixth" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content.lstrip() + "".join(more if name == "rotated_partner.py" else ()), "utf-8")
+
+
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The room among the others; forgotten after the test."""
-    for name, content in ROOM.items():
-        file = tmp_path / "papers" / "sixth" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content.lstrip(), "utf-8")
+    write_room(tmp_path / "papers")
     monkeypatch.setattr(training.papers, "__path__", [*training.papers.__path__, str(tmp_path / "papers")])
     invalidate_caches()
     yield
@@ -137,3 +145,23 @@ def test_a_sixth_paper_is_a_room_and_nothing_else(tmp_path: Path) -> None:
     assert torch.isfinite(losses).all()
     assert losses[-1, 0] < 0.9 * losses[0, 0]
     assert losses[-1, 1] < losses[0, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [("", 0), ("from training.papers.mule.losses import Triplet\n", 1)],
+    ids=["of what is shared", "of another paper"],
+)
+def test_imports_of_a_sixth_paper_are_checked(more: str, status: int, tmp_path: Path) -> None:
+    """In a copy of the training package, beside the others as they are."""
+    root = Path(training.papers.__path__[0]).parents[1]
+    for name in ("index", "service", "evaluation", "pyproject.toml"):
+        (tmp_path / name).symlink_to(root / name)
+    shutil.copytree(root / "training", tmp_path / "training", ignore=shutil.ignore_patterns("__pycache__"))
+    write_room(tmp_path / "training" / "papers", more)
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, done.stdout
+    assert ("training.papers.sixth" in done.stdout) == bool(more)

@@ -4,10 +4,10 @@ import multiprocessing
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from training.loop.engine import Chunk
 from training.loop.training_loop import Loop, train
 from training.recipes.recipe import Recipe, load_recipe
 
@@ -113,10 +113,10 @@ def train_until(step: int, recipe: Recipe, data: Path, out: Path) -> None:
     """Train, on from a checkpoint if there is one, in a process that kills itself before a step."""
     real = Loop._step
 
-    def fatal(self: Loop, chunks: Any) -> None:  # noqa: ANN401
+    def fatal(self: Loop, chunks: list[Chunk], rate: float) -> None:
         if self.counters.step == step:
             os.kill(os.getpid(), signal.SIGKILL)
-        real(self, chunks)
+        real(self, chunks, rate)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Loop, "_step", fatal)

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
-from training.data.tokens import Texts
+from index.arrays import Numbers
+from training.data.tokens import Padded
 from training.data.training_data import TrainingData
 
-Auxiliary = Tensor | tuple[Texts, ...]  # rows as they are, or sentences to be embedded
+Auxiliary = Tensor | tuple[Padded, ...]  # rows as they are, or sentences to be embedded
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Batch:
     spans: tuple[tuple[int, int], ...] = ()
     inactive: frozenset[str] = frozenset()
 
-    def groups(self) -> Iterator[Texts]:
+    def groups(self) -> Iterator[Padded]:
         """Ids and mask of each span."""
         start = 0
         for rows, tokens in self.spans or (tuple(self.ids.shape),):

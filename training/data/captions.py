@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from index.errors import DataError, listed
+from training.data.dealing import CaptionTexts, Owners
 from training.data.pictograms import load_drawings
-from training.data.picture_sets import Owners, Texts, load_set
+from training.data.picture_sets import load_set
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
 
@@ -51,12 +52,12 @@ class CaptionedPictures:
 def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
     """Read the pictures of a split of the recipe's sets, with the captions that `settings` allows.
 
-    Set by set, pictures are dealt to languages (`DEALS`); one that has no caption is left out. Pictograms
+    Set by set, pictures are dealt to languages (`dealing`); one that has no caption is left out. Pictograms
     beside other sets are in "train" only. Raises DataError if files are missing or malformed, a language has
     captions in no set, or no picture is left.
     """
     owners: Owners = []
-    texts: Texts = {}
+    texts: CaptionTexts = {}
     for name in settings.sets:
         if name != PICTOGRAM_SET:
             more, captions = load_set(data, name, split, settings)
@@ -84,7 +85,7 @@ def _lacking(data: Path, codes: list[str], settings: DataSettings, all_found: bo
     return f"{data} has no captions{kinds and f' made by {kinds}'} in {files}: train what there is,{cures}"
 
 
-def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:
+def _gather(data: Path, owners: Owners, texts: CaptionTexts) -> CaptionedPictures:
     pictures: list[str] = []
     captions: list[Caption] = []
     for name, languages in owners:

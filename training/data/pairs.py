@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from index.errors import DamagedError
-from training.data.tokens import Texts, Tokens, pad
+from training.data.tokens import Padded, TokenIds, pad
 
-Pairs = NDArray[np.int64]
+TokenPair = tuple[TokenIds, TokenIds]
 WEIGHT_SUFFIX = "weight"  # ends the names of weights in a file of pairs
 LANGUAGE_EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
 # Of weighted pairs, by text: an easy text must not crowd out one that is being learned.
@@ -30,7 +30,7 @@ class PairSupplier:
     """
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[Tokens, Tokens]] | None = None
+        self._pairs: list[TokenPair] | None = None
 
     def begin(self, size: int, epoch: int, number: int) -> None:
         """Draw the `size` pairs of a batch."""
@@ -38,14 +38,14 @@ class PairSupplier:
 
     def part(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
-    ) -> tuple[Texts, ...] | None:
+    ) -> tuple[Padded, ...] | None:
         """Token ids and mask of both sentences of these rows; None if there are no pairs."""
         if self._pairs is None:
             return None
         first, second = zip(*self._pairs[rows], strict=True)
         return pad(first, device), pad(second, device)
 
-    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+    def draw(self, size: int, epoch: int, number: int) -> list[TokenPair] | None:
         """Draw `size` pairs with replacement; None if there are none."""
         raise NotImplementedError
 
@@ -64,7 +64,7 @@ class PseudopairSupplier(PairSupplier):
 
     def __init__(
         self,
-        tokens: Mapping[str, Sequence[Tokens]],
+        tokens: Mapping[str, Sequence[TokenIds]],
         seed: int,
         rows: Mapping[str, Mapping[str, range]] | None = None,
     ) -> None:
@@ -72,15 +72,15 @@ class PseudopairSupplier(PairSupplier):
         self.tokens = tokens
         self.seed = seed
         self.rows = rows or {}
-        self._words: Mapping[str, Sequence[Pairs]] = {}
+        self._words: Mapping[str, Sequence[Numbers]] = {}
         self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
-        self.pairs: Mapping[tuple[str, str], Pairs] = {}
+        self.pairs: Mapping[tuple[str, str], Numbers] = {}
         self.weights: Mapping[tuple[str, str], Vectors] = {}
         self._groups: list[_Group] = []
 
     def pair(
         self,
-        pairs: Mapping[tuple[str, str], Pairs],
+        pairs: Mapping[tuple[str, str], Numbers],
         weights: Mapping[tuple[str, str], Vectors] | None = None,
     ) -> None:
         """Supply these pairs (m, 2) of each two languages, and no others; weights: (m,) of some."""
@@ -92,7 +92,7 @@ class PseudopairSupplier(PairSupplier):
         return range(self._sizes[language])
 
     def add_words(
-        self, words: Mapping[str, Sequence[Tokens]], sentences: Mapping[str, Sequence[Pairs]]
+        self, words: Mapping[str, Sequence[TokenIds]], sentences: Mapping[str, Sequence[Numbers]]
     ) -> None:
         """Let words be paired, too: language -> token ids of each. They are added once.
 
@@ -104,7 +104,7 @@ class PseudopairSupplier(PairSupplier):
             for language, sentences in self.tokens.items()
         }
 
-    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+    def draw(self, size: int, epoch: int, number: int) -> list[TokenPair] | None:
         groups = self._groups
         weights = np.asarray([group.weight for group in groups])
         if not weights.sum():
@@ -114,14 +114,14 @@ class PseudopairSupplier(PairSupplier):
         drawn = (self._drawn(groups[place], counts[place], draw) for place in np.flatnonzero(counts))
         return list(chain.from_iterable(drawn))
 
-    def _drawn(self, group: "_Group", count: int, draw: np.random.Generator) -> list[tuple[Tokens, Tokens]]:
+    def _drawn(self, group: "_Group", count: int, draw: np.random.Generator) -> list[TokenPair]:
         """Draw `count` pairs of a group."""
         first, second = (self.tokens[language] for language in group.languages)
         glossed = self._glossed(group, count, draw) if group.of_words else []
         places = group.places(count - len(glossed), draw)
         return [*glossed, *((first[i], second[j]) for i, j in group.pairs[places])]
 
-    def _glossed(self, words: "_Group", count: int, draw: np.random.Generator) -> list[tuple[Tokens, Tokens]]:
+    def _glossed(self, words: "_Group", count: int, draw: np.random.Generator) -> list[TokenPair]:
         """Draw `count` sentences beside their glosses; of those with a word that has a translation."""
         first, second = words.languages
         drawn = draw.integers(self._sizes[first], size=count)
@@ -160,7 +160,7 @@ class PseudopairSupplier(PairSupplier):
         part.replace(file)
 
 
-def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]:
+def read_pairs(file: Path) -> tuple[dict[tuple[str, str], Numbers], dict[tuple[str, str], Vectors]]:
     """The pairs (m, 2) of each two languages that `PseudopairSupplier.write` wrote, and any weights (m,).
 
     DamagedError if the file cannot be read.
@@ -183,25 +183,25 @@ class _Group:
     """
 
     languages: tuple[str, str]
-    pairs: Pairs
+    pairs: Numbers
     weight: float
     sums: NDArray[np.float64] | None = None
     of_words: bool = False
 
-    def places(self, count: int, draw: np.random.Generator) -> Pairs:
+    def places(self, count: int, draw: np.random.Generator) -> Numbers:
         """Draw the places of `count` pairs among them, with replacement."""
         if self.sums is None:
             return draw.integers(len(self.pairs), size=count)
         return self._places(np.zeros(count, np.int64), np.full(count, len(self.pairs)), draw)
 
-    def gloss(self, rows: Pairs, draw: np.random.Generator) -> tuple[Pairs, Pairs]:
+    def gloss(self, rows: Numbers, draw: np.random.Generator) -> tuple[Numbers, Numbers]:
         """Draw a second row for each of `rows` that has any; returns the places of these in `rows`, too."""
         starts, stops = (np.searchsorted(self.pairs[:, 0], rows, side=side) for side in ("left", "right"))
         is_paired = np.flatnonzero(starts < stops)
-        translations: Pairs = self.pairs[self._places(starts[is_paired], stops[is_paired], draw), 1]
+        translations: Numbers = self.pairs[self._places(starts[is_paired], stops[is_paired], draw), 1]
         return is_paired, translations
 
-    def _places(self, starts: Pairs, stops: Pairs, draw: np.random.Generator) -> Pairs:
+    def _places(self, starts: Numbers, stops: Numbers, draw: np.random.Generator) -> Numbers:
         """Draw a place from each `starts` up to `stops`, in proportion to the weights of the pairs there."""
         assert self.sums is not None, "pairs without weights are drawn alike"
         drawn = draw.uniform(self.sums[starts], self.sums[stops])

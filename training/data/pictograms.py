@@ -1,7 +1,7 @@
 """Pictograms as a set of captioned pictures: concepts that several artists drew.
 
 Reads the `pictograms/` folder of docs/data.md. Drawings of concepts that are held out for testing
-(evaluation.pictograms.part_of) are never given out.
+(evaluation.suites.pictograms.part_of) are never given out.
 """
 
 from pathlib import Path, PurePosixPath
@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
-from training.data.picture_sets import DEALS_OF_DRAWINGS, Owners, Texts, shared
+from training.data.dealing import CaptionTexts, Owners, disjoint_drawings, shared
 from training.data.pictures import PictureArchive
 from training.data.settings import PICTOGRAM_SET, DataSettings
 
@@ -32,7 +32,7 @@ def is_drawing(picture: str) -> bool:
 
 def load_drawings(
     data: Path, settings: DataSettings, part: Literal["train", "dev"] = "train"
-) -> tuple[Owners, Texts]:
+) -> tuple[Owners, CaptionTexts]:
     """Read the drawings to train on or to validate with.
 
     Their captions are the concept's name and, as a second caption, its keywords. A language without a file of
@@ -48,7 +48,8 @@ def load_drawings(
         code: {name: named[_code(name)].captions for name in learned if _code(name) in named}
         for code, named in names.items()
     }
-    return DEALS_OF_DRAWINGS.get(settings.pictures, shared)(learned, texts, settings), texts
+    deal = disjoint_drawings if settings.pictures == "disjoint" else shared
+    return deal(learned, texts, settings), texts
 
 
 def names_in(data: Path, language: str) -> dict[str, Named]:

@@ -4,30 +4,17 @@ Reads the folders of docs/data.md that have `images.tar`, `splits.tsv` and `capt
 SET/NAME, so that sets may have files of the same name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
+from training.data.dealing import DEALS, CaptionTexts, Owners
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
-
-Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
-Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
-Deal = Callable[[Sequence[str], Texts, DataSettings], Owners]  # the pictures, and all their captions
-
-
-def shared(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:
-    """Every picture belongs to all languages."""
-    return [(name, tuple(texts)) for name in members]
-
-
-# data.pictures -> how the pictures of a set are dealt, and drawings, if not to all languages.
-DEALS: dict[str, Deal] = {"shared": shared}
-DEALS_OF_DRAWINGS: dict[str, Deal] = {}
 
 
 def set_of(picture: str) -> str:
@@ -45,7 +32,7 @@ def read_members(data: Path, name: str, split: str) -> list[str]:
     return sorted(f"{name}/{image}" for image in read_split(data / name / "splits.tsv", split))
 
 
-def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple[Owners, Texts]:
+def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple[Owners, CaptionTexts]:
     """Read the pictures of a split of a set, with the captions of the languages that it has.
 
     Raises DataError if files are missing or malformed.

@@ -1,6 +1,5 @@
-"""Sources of a batch's pictures: features computed beforehand, or what papers register."""
+"""Sources of a batch's pictures, and those whose features are computed beforehand."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 
 CENTRE_GREY = (0.5, 0.5, 0.5)
 
@@ -48,10 +47,6 @@ class PictureSource(Protocol):
 
     def expect(self, rows: Numbers) -> None:
         """Announce the rows of the next batch, so that decoding can start."""
-
-
-# vision.training, if it is not "frozen" -> the source of these pictures, seen by `count` views, on a device.
-SOURCES: dict[str, Callable[[Decoded, tuple[str, ...], PixelScale, int, torch.device], PictureSource]] = {}
 
 
 class FixedFeatures:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from training.data.captions import CaptionedPictures
 
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from index.languages import UNSPACED_LETTERS
 from index.text.normalisation import as_encoded, clean
 from training.data.settings import TokenizerSettings
 
-Tokens = NDArray[np.int32]  # the ids of a sentence
-Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
+TokenIds = NDArray[np.int32]  # the ids of a sentence
+Padded = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL_TOKENS = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
@@ -97,12 +97,12 @@ def balanced(
         yield from (rows[number * len(rows) // count] for number in range(count))
 
 
-def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Tokens]:
+def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[TokenIds]:
     """Token ids of each text as a bundle reads it, with special tokens, without pads; of no tokens, <unk>.
 
     Repeated texts are tokenised once.
     """
-    distinct, rows = list(dict.fromkeys(texts)), dict[str, Tokens]()
+    distinct, rows = list(dict.fromkeys(texts)), dict[str, TokenIds]()
     for start in range(0, len(distinct), 4096):
         part = distinct[start : start + 4096]
         for text, encoding in zip(part, tokenizer.encode_batch(list(map(_read, part))), strict=True):
@@ -118,7 +118,7 @@ def _read(text: str) -> str:
     return as_encoded(clean(text))
 
 
-def pad(rows: Sequence[Tokens], device: torch.device) -> Texts:
+def pad(rows: Sequence[TokenIds], device: torch.device) -> Padded:
     """Pad rows of token ids: ids and attention mask (N, T), int64, T the longest row."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     mask = np.arange(lengths.max()) < lengths[:, None]
@@ -128,7 +128,7 @@ def pad(rows: Sequence[Tokens], device: torch.device) -> Texts:
 
 
 def by_length(
-    captions: Numbers, tokens: Sequence[Tokens], groups: int
+    captions: Numbers, tokens: Sequence[TokenIds], groups: int
 ) -> tuple[Numbers, tuple[tuple[int, int], ...]]:
     """Sort captions by length and divide them into at most `groups` groups with the least padding.
 

@@ -1,19 +1,19 @@
 """The training data of a run, as encoders and auxiliary inputs read it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.captions import CaptionedPictures
 from training.data.pairs import PseudopairSupplier
-from training.data.tokens import Tokens
+from training.data.tokens import TokenIds
 
-Row = TypeVar("Row", str, Tokens)  # a sentence, as text or as token ids
+Row = TypeVar("Row", str, TokenIds)  # a sentence, as text or as token ids
 
 
 def _no_space() -> Vectors:
@@ -36,13 +36,14 @@ class TrainingData:
     seed: int
     tokenizer: Tokenizer
     captions: CaptionedPictures
-    tokens: Sequence[Tokens]
+    tokens: Sequence[TokenIds]
+    _: KW_ONLY
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    sentences: Mapping[str, list[Tokens]] = field(default_factory=dict)
+    sentences: Mapping[str, list[TokenIds]] = field(default_factory=dict)
     text_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     picture_space: Callable[[], Vectors] = _no_space
     mine_captions: bool = True
-    embed: Callable[[Sequence[Tokens]], Vectors] | None = None
+    embed: Callable[[Sequence[TokenIds]], Vectors] | None = None
     trained: tuple[str, ...] = ()
 
     @cached_property

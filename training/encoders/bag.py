@@ -25,7 +25,10 @@ TRAINED_SHARE = 0.3  # of a subword's occurrences that are in trained languages,
 
 
 class TokenMeanSettings(EncoderSettings):
-    """dropout: of the mean. token_dropout: the probability that a token is left out of it."""
+    """Settings of a mean of token embeddings.
+
+    dropout: of the mean. token_dropout: the probability that a token is left out of it.
+    """
 
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -33,7 +36,9 @@ class TokenMeanSettings(EncoderSettings):
 
 
 class BagSettings(TokenMeanSettings):
-    """start: an encoder bundle, or a finished run (looked for below the data folder first) of the same kind
+    """Settings of the bag of subwords, and what it goes on from.
+
+    start: an encoder bundle, or a finished run (looked for below the data folder first) of the same kind
     and width: the run goes on from its vocabulary, in place of one learned as [tokenizer] says, its
     embeddings, and its picture space if it has one, whatever the pictures; the backbone is the same.
     "stages": what the stage before ended with (`Recipe.stages`).
@@ -59,24 +64,18 @@ class BagSettings(TokenMeanSettings):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
-        start = self.opened_start()
-        if start is None:
+        if (start := self.goes_on_from()) is None:
             return None
         tokenizer = Tokenizer.from_file(str(start.tokenizer))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
-    def opened_start(self) -> Start | None:
+    def goes_on_from(self) -> Start | None:
         return open_start(Path(self.start)) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         for key in ("start_share", "start_merges"):
             if getattr(self, key) and not self.start:
                 yield f"text.{key} needs text.start"
-
-    @property
-    def continued(self) -> None:
-        """None: the embeddings are all that it takes over."""
-        return
 
 
 class TokenMean(SentenceEncoder):
@@ -160,7 +159,7 @@ def _hold(held: Tensor, weights: Tensor) -> None:
 class Bag(TokenMean):
     """One embedding a token for all languages; a run may go on from those of another."""
 
-    start: Tensor | None = None  # the embeddings of `settings.start`
+    taken_over: Tensor | None = None  # the embeddings of `settings.start`
 
     def __init__(self, settings: BagSettings, vocabulary: int) -> None:
         super().__init__(settings, vocabulary)
@@ -168,9 +167,9 @@ class Bag(TokenMean):
 
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, and hold those that the trained languages hardly use."""
-        if start := self.settings.opened_start():
+        if start := self.settings.goes_on_from():
             known, joined = self._started(start, data.tokenizer)
-            self.start = known.to(self.tokens.weight.device)
+            self.taken_over = known.to(self.tokens.weight.device)
             with torch.no_grad():
                 self.tokens.weight.copy_(torch.cat([known, joined]))
         if data.trained:
@@ -181,8 +180,8 @@ class Bag(TokenMean):
     def conclude(self) -> None:
         """Take the mean with the embeddings of `start`, and bound all, as the settings say."""
         weights = self.tokens.weight
-        if self.start is not None:
-            weights[: len(self.start)].lerp_(self.start, self.settings.start_share)
+        if self.taken_over is not None:
+            weights[: len(self.taken_over)].lerp_(self.taken_over, self.settings.start_share)
         if self.settings.bound_norms:
             weights.copy_(weights.renorm(2, 0, weights.norm(dim=1).median().item()))
 

@@ -64,15 +64,11 @@ class EncoderSettings(SettingsTable, ABC):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start` or the encoder's own, which may learn from texts; None without."""
-        return Tokenizer.from_file(str(self.continued / TOKENIZER)) if self.continued else None
+        start = self.goes_on_from()
+        return Tokenizer.from_file(str(start / TOKENIZER)) if isinstance(start, Path) else None
 
-    def opened_start(self) -> Start | None:
-        """The embeddings, vocabulary and picture space that a run goes on from, where it takes no more."""
-        return None
-
-    @property
-    def continued(self) -> Path | None:
-        """The run whose whole model a run goes on from; None if it begins anew."""
+    def goes_on_from(self) -> Start | Path | None:
+        """What a run goes on from: parts of an encoder, or a run and its whole model; None: nothing."""
         return Path(self.start) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
@@ -129,6 +125,13 @@ def masked_mean(states: Tensor, weights: Tensor) -> Tensor:
     weights = weights.to(states.dtype)[..., None]
     mean: Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
     return mean
+
+
+def last_states(states: Tensor, mask: Tensor) -> Tensor:
+    """The state at each row's last token: (N, T, W) and a mask (N, T), ones first -> (N, W)."""
+    last = (mask.sum(dim=1) - 1).clamp(min=0)
+    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+    return out
 
 
 def pick_device() -> torch.device:

@@ -20,7 +20,7 @@ from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.errors import TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from index.arrays import Vectors, unit
 from index.encoder.picture_space import PictureSpace, Seen
-from index.encoder.vectors import Vectors, unit
 from index.errors import TrainingError, UsageError
 from training.encoders.stored import Start
 from training.encoders.vision import Backbone, VisionSettings

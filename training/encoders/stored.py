@@ -10,12 +10,13 @@ from onnx.helper import get_node_attr_value
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from index.encoder.bundle import PICTURE_SPACE, Bundle, open_bundle
+from index.arrays import Vectors
+from index.encoder.bundle import PICTURE_SPACE, TOKENIZER, Bundle, open_bundle
 from index.encoder.picture_space import PictureSpace, read_picture_space
-from index.encoder.vectors import Vectors
 from index.errors import UsageError
 
 TABLE = "model.text.tokens.weight"  # as training.export.onnx and checkpoints name it
+BEST, RESULT = "best.safetensors", "result.json"  # of a run (training.loop.run)
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,16 @@ class Start:
 
 def open_start(folder: Path) -> Start:
     """Open the bundle, or the finished run, in a folder. UsageError if it is no bag of subwords."""
-    if not (folder / "result.json").is_file():
+    if not (folder / RESULT).is_file():
         bundle = open_bundle(folder)
         return Start(folder, bundle.tokenizer, read_embeddings(bundle), PictureSpace.open(bundle))
     try:
-        embeddings = load_file(folder / "best.safetensors")[TABLE].astype(np.float32)
+        embeddings = load_file(folder / BEST)[TABLE].astype(np.float32)
     except (OSError, SafetensorError, KeyError):
         raise UsageError(f"text.start {folder}: not a finished run of a bag of subwords") from None
     file = folder / PICTURE_SPACE
     space = read_picture_space(file, embeddings.shape[1]) if file.is_file() else None
-    return Start(folder, folder / "tokenizer.json", embeddings, space)
+    return Start(folder, folder / TOKENIZER, embeddings, space)
 
 
 def read_embeddings(bundle: Bundle) -> Vectors:

@@ -1,1 +1,1 @@
-"""A finished run becomes an encoder bundle: ONNX in 32 and 8 bits, vocabulary, confidence, model card."""
+"""A finished run becomes an encoder bundle: ONNX in few bits, vocabulary, fitted confidence, model card."""

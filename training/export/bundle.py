@@ -18,6 +18,7 @@ from evaluation.suites.sets import (
     read_split,
     shared_images,
 )
+from index.arrays import Vectors
 from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
@@ -34,16 +35,15 @@ from index.encoder.bundle import (
 )
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import DataError, TrainingError, UsageError
 from index.frozen import first_error
-from index.storage.files import describe
+from index.storage.files import entries_of
 from training.data.settings import PICTOGRAM_SET, DataSettings
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise, quantise_tables
-from training.export.pictograms import pictures_of
+from training.export.pictures import pictures_of
 from training.export.word_lists import word_translations, write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import note_lineage, training_captions, training_texts
@@ -56,7 +56,7 @@ PARITY_SENTENCES = 1000
 MOST_LOSS = 1.0  # points of mean R@1 that fewer bits may cost
 FULL: Precision = "fp32"
 
-Lines = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
+Aligned = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
 
 
 def export_run(
@@ -88,7 +88,7 @@ def export_run(
         translated = word_translations(run, data, manifest.languages)
         write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
         manifest = _measure(run, data, model, staging, manifest)
-        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
+        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
         if pictures := pictures_of(encoder, run.recipe, data):
             (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
         (staging / CARD).write_text(model_card(run.recipe, manifest, result, pictures), encoding="utf-8")
@@ -135,8 +135,8 @@ def _write_parts(run: Run, model: TwoBranch, staging: Path) -> None:
         write = quantise_tables if precision == "int4" else quantise
         write(full, staging / ENCODER_GRAPHS[precision])
     (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
-    if run.picture_space_file.is_file():
-        shutil.copyfile(run.picture_space_file, staging / PICTURE_SPACE)
+    if (run.folder / PICTURE_SPACE).is_file():
+        shutil.copyfile(run.folder / PICTURE_SPACE, staging / PICTURE_SPACE)
 
 
 def _measure(
@@ -147,7 +147,7 @@ def _measure(
         {code: rows for code, rows in lines.items() if code in manifest.languages}
         for lines in validation_texts(data, run.recipe.data)
     )
-    bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
+    bundle = Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)}))
     distance = _parity(run, model, bundle, texts)
     vectors = {precision: _encode(bundle, texts, precision) for precision in (*_fewer_bits(run.recipe), FULL)}
     scored = {precision: score_translation("validation", "", of) for precision, of in vectors.items()}
@@ -202,7 +202,7 @@ def _data_name(recipe: Recipe) -> str:
     return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
 
 
-def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
+def validation_texts(data: Path, settings: DataSettings) -> list[Aligned]:
     """Read the dev captions of each set that has them in two languages, the first set first.
 
     They are never used for training. Where two languages or more of a set have human translations, only those
@@ -215,7 +215,7 @@ def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
     return sets
 
 
-def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
+def _lines(data: Path, name: str, languages: Sequence[str]) -> Aligned:
     if name == PICTOGRAM_SET:
         return held_out_names(data, languages, "dev")[1]
     files = {code: data / name / "captions" / f"{code}.tsv" for code in languages}
@@ -227,7 +227,7 @@ def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
     return most_lines(some if len(some) > 1 else captions, read_split(data / name / "splits.tsv", "dev"))
 
 
-def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Lines:
+def most_lines(captions: Mapping[str, Sequence[CaptionLine]], images: set[str]) -> Aligned:
     """Line up the languages that give most sentences, the better a language covers `images` the sooner.
 
     Empty if no two languages share an image.

@@ -11,12 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from index.encoder.bundle import open_bundle, words_file
-from index.encoder.word_list import Translations, WordList, read_word_list, write_word_list
+from index.encoder.word_list import WordList, WordMeanings, read_word_list, write_word_list
 from index.text.normalisation import words
 from training.data.captions import CaptionedPictures
 from training.data.pairs import read_pairs
 from training.data.pictograms import is_drawing
 from training.data.training_data import with_captions
+from training.encoders.stored import RESULT
 from training.loop.prepare import training_captions, training_texts
 from training.loop.run import Run, open_run
 from training.mining.rounds import last_round
@@ -36,7 +37,7 @@ def write_word_lists(
     texts: Mapping[str, Sequence[str]],
     languages: Sequence[str],
     bundle: Path,
-    translations: Mapping[str, Translations],
+    translations: Mapping[str, WordMeanings],
 ) -> None:
     """Write the list of each of `languages` into a bundle's folder.
 
@@ -74,17 +75,17 @@ def write_word_lists(
         write_word_list(WordList(kept, translations.get(language, {})), bundle / words_file(language))
 
 
-def word_translations(run: Run, data: Path, languages: Sequence[str]) -> dict[str, Translations]:
+def word_translations(run: Run, data: Path, languages: Sequence[str]) -> dict[str, WordMeanings]:
     """The translations of the words of `languages`, by a run and by what it goes on from.
 
     A language has those of the latest run that has mined its words, or of the bundle that all began with.
     `data` is the folder that the runs were trained on.
     """
-    found: dict[str, Translations] = {}
+    found: dict[str, WordMeanings] = {}
     while True:
         found = _of_run(run, data, [code for code in languages if code not in found]) | found
         start = run.recipe.text.located(data).start
-        if not start or not (Path(start) / "result.json").is_file():
+        if not start or not (Path(start) / RESULT).is_file():
             break
         run = open_run(Path(start))
     if start:
@@ -94,7 +95,7 @@ def word_translations(run: Run, data: Path, languages: Sequence[str]) -> dict[st
     return found
 
 
-def _of_run(run: Run, data: Path, languages: Sequence[str]) -> dict[str, Translations]:
+def _of_run(run: Run, data: Path, languages: Sequence[str]) -> dict[str, WordMeanings]:
     """What the last round of one run found, if it has mined words."""
     settings = run.recipe.mining
     begun = last_round(run.recipe.optimiser.epochs - 1, settings) if settings else None
@@ -127,7 +128,7 @@ def _frequent(language: str, lines: Sequence[str]) -> dict[str, int]:
     return frequent(words(line, language) for line in lines)
 
 
-def _weighted(table: csr_array, counts: Mapping[str, int], meanings: Sequence[str]) -> Translations:
+def _weighted(table: csr_array, counts: Mapping[str, int], meanings: Sequence[str]) -> WordMeanings:
     """Translations by how probable each is (words, meanings), weighed by how frequent their words are."""
     table.sum_duplicates()
     owners = np.repeat(np.arange(len(counts)), np.diff(table.indptr))

@@ -31,7 +31,7 @@ from index.encoder.text_encoder import GRAPH_OUTPUT, TextEncoder
 from index.errors import UsageError
 from index.frozen import first_error
 from index.languages import LANGUAGE_CODE, language, standard_code
-from index.storage.files import describe, sha256
+from index.storage.files import entries_of, sha256
 from training.export.onnx import write_graph
 from training.quiet import quiet
 
@@ -102,7 +102,7 @@ def import_encoder(
             )
         except ValidationError as error:
             raise UsageError(f"--{first_error(error)}") from None
-        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
+        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
         together = encoder.encode(MASK_TEST_TEXTS)
         alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
         if not np.isfinite(together).all():

@@ -56,10 +56,6 @@ class Engine:
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
 
-# What a gradient is taken of, the whole batch or chunks -> what computes it.
-ENGINES: dict[str, type[Engine]] = {"whole": Engine}
-
-
 def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:
     """Whether the encoders compute in bfloat16 on `device`."""
     if settings.precision == "auto":

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from torch import nn
 
-from training.encoders.two_branch import HEADS, TwoBranch
+from training.encoders.heads import build_head
+from training.encoders.stored import BEST
+from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.run import Run
@@ -22,9 +24,9 @@ def build_model(
     """
     languages, dimension = len(recipe.data.languages), recipe.head.dimension
     text = recipe.text.located(data).build(vocabulary, languages)
-    text_head = HEADS[recipe.head.text](text.width, dimension)
+    text_head = build_head(recipe.head.text, text.width, dimension)
     kind = recipe.head.pictures if recipe.vision.space == "learned" else "none"
-    picture_head = HEADS[kind](features, dimension)
+    picture_head = build_head(kind, features, dimension)
     model = TwoBranch(
         text,
         text_head,
@@ -50,5 +52,5 @@ def load_model(run: Run, data: Path) -> TwoBranch:
     tuned = backbone if vision.training == "tuned" else None
     width = backbone.width(vision.image_size)
     model = build_model(run.recipe, data, run.tokenizer().get_vocab_size(), width, tuned)
-    load_best(run.best_file, model)
+    load_best(run.folder / BEST, model)
     return model.eval()

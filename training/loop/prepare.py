@@ -8,16 +8,18 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from index.arrays import Vectors
+from index.encoder.bundle import PICTURE_SPACE, TOKENIZER
 from index.encoder.lineage import Lineage
 from index.encoder.picture_space import PictureSpace
-from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.storage.files import replace_text
+from training.data.augmented_pictures import AugmentedPictures
 from training.data.auxiliary import SUPPLIERS
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.folder import data_sha256, joined, open_pictures, texts_by_name
 from training.data.picture_sets import epoch_shares, move_onto_first_set
-from training.data.picture_source import SOURCES, FixedFeatures, PictureSource
+from training.data.picture_source import FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.sampler import PictureSampler
 from training.data.terms import data_terms, require_open
@@ -26,10 +28,11 @@ from training.data.training_data import TrainingData, with_captions
 from training.encoders.base import EncoderSettings, pick_device
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
+from training.encoders.stored import BEST, Start
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model
-from training.loop.run import BEST, Run, lineage_of
+from training.loop.run import LINEAGE, Run, lineage_of
 from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet, embed_texts
 
@@ -48,29 +51,31 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
-    if recipe.vision.space == "whitened":
-        _take_over_picture_space(run, text, backbone)
+    start = text.goes_on_from()
+    if recipe.vision.space == "whitened" and isinstance(start, Start):
+        _take_over_picture_space(run, start, backbone)
     pictures, dev_pictures = picture_sources(run, archive, backbone, train, dev)
     tuned = backbone if recipe.vision.training == "tuned" else None
     torch.manual_seed(recipe.seed)
     device = pick_device()
     model = build_model(recipe, data, tokenizer.get_vocab_size(), width, tuned).to(device)
     tokens = tokenize(tokenizer, train.texts)
+    tokens_of_texts = {code: tokenize(tokenizer, lines) for code, lines in texts.items()}
     learned = TrainingData(
-        recipe.data.languages,
-        recipe.seed,
-        tokenizer,
-        train,
-        tokens,
-        texts,
-        with_captions({code: tokenize(tokenizer, lines) for code, lines in texts.items()}, train, tokens),
-        {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
+        languages=recipe.data.languages,
+        seed=recipe.seed,
+        tokenizer=tokenizer,
+        captions=train,
+        tokens=tokens,
+        texts=texts,
+        sentences=with_captions(tokens_of_texts, train, tokens),
+        text_sizes={name: {code: len(rows) for code, rows in of.items()} for name, of in named.items()},
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         mine_captions=recipe.mining is None or recipe.mining.captions,
         trained=recipe.mining.languages if recipe.mining else (),
     )
     model.text.initialise(learned)
-    if start := text.continued:
+    if isinstance(start, Path):
         load_best(start / BEST, model)
         learned = replace(learned, embed=lambda rows: embed_texts(model.eval(), rows, device))
     inputs = sorted({name for objective in recipe.objectives.values() for name in objective.inputs})
@@ -105,8 +110,8 @@ def note_lineage(run: Run, data: Path) -> None:
     if start := getattr(text, text.folder_key):
         lineage = lineage_of(Path(start)).joined(lineage)
     require_open(lineage.sources, run.recipe.data)
-    if not run.lineage_file.is_file():
-        replace_text(run.lineage_file, lineage.model_dump_json(indent=1) + "\n")
+    if not (run.folder / LINEAGE).is_file():
+        replace_text(run.folder / LINEAGE, lineage.model_dump_json(indent=1) + "\n")
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
@@ -135,7 +140,7 @@ def vocabulary(
     run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]], encoder: EncoderSettings
 ) -> Tokenizer:
     """The run's tokenizer: the encoder's own, or one learned from captions and texts when the run begins."""
-    if run.tokenizer_file.is_file():
+    if (run.folder / TOKENIZER).is_file():
         return run.tokenizer()
     recipe = run.recipe
     by_language = with_captions({}, train, train.texts)
@@ -148,7 +153,7 @@ def vocabulary(
         sequence_token=recipe.text.reads_sequence_token,
         max_tokens=recipe.text.max_tokens,
     )
-    replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
+    replace_text(run.folder / TOKENIZER, tokenizer.to_str(pretty=True))
     return tokenizer
 
 
@@ -164,9 +169,9 @@ def picture_sources(
     The space is fitted to the training pictures the first time, and kept in the run's folder.
     """
     vision = run.recipe.vision
-    if source := SOURCES.get(vision.training):
+    if vision.training == "tuned":
         train_source, dev_source = (
-            source(pictures, names, backbone.scale, vision.views, pick_device())
+            AugmentedPictures(pictures, names, backbone.scale, vision.views, pick_device())
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source
@@ -184,20 +189,21 @@ def picture_sources(
     return train_features, dev_features
 
 
-def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone) -> None:
-    """Keep the picture space of what the run goes on from, if it has one.
+def _take_over_picture_space(run: Run, start: Start, backbone: Backbone) -> None:
+    """Keep the picture space of what the run goes on from, if it has one, as its own if that has none yet.
 
     UsageError if the recipe's cannot be the same.
     """
-    start = None if run.picture_space_file.is_file() else text.opened_start()
-    if start and (space := take_over(start, backbone, run.recipe.vision, run.recipe.head.dimension)):
+    if (run.folder / PICTURE_SPACE).is_file():
+        return
+    if space := take_over(start, backbone, run.recipe.vision, run.recipe.head.dimension):
         run.keep_picture_space(space)
 
 
 def _picture_space(run: Run, backbone: Backbone, train: Vectors) -> PictureSpace:
     """The run's picture space, fitted to the training pictures (V, N, F) and kept if it has none yet."""
     recipe = run.recipe
-    if not run.picture_space_file.is_file():
+    if not (run.folder / PICTURE_SPACE).is_file():
         fitted = fit_picture_space(backbone, train, recipe.vision, recipe.head.dimension, recipe.seed)
         run.keep_picture_space(fitted)
     return run.picture_space()  # as a resumed run reads it

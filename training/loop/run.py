@@ -24,25 +24,17 @@ from typing import Any
 from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from index.encoder.bundle import PICTURE_SPACE, open_bundle
+from index.encoder.bundle import PICTURE_SPACE, TOKENIZER, open_bundle
 from index.encoder.lineage import Lineage
 from index.encoder.picture_space import PictureSpace, read_picture_space
 from index.errors import DamagedError, RecipeError, UsageError
 from index.storage.files import replace_bytes, replace_text
 from index.storage.manifest import MANIFEST_NAME
+from training.encoders.stored import RESULT
 from training.recipes.recipe import Recipe
 
-BEST = "best.safetensors"
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file of a run: `run.log_file` is its path."""
-
-    name: str
-
-    def __get__(self, run: "Run", kind: type["Run"]) -> Path:
-        return run.folder / self.name
+RECIPE, DATA, LINEAGE = "recipe.json", "data.sha256", "lineage.json"
+LOG, LAST = "log.jsonl", "last.safetensors"
 
 
 @dataclass(frozen=True)
@@ -52,21 +44,13 @@ class Run:
     folder: Path
     recipe: Recipe
 
-    tokenizer_file = _File("tokenizer.json")
-    picture_space_file = _File(PICTURE_SPACE)
-    lineage_file = _File("lineage.json")
-    log_file = _File("log.jsonl")
-    last_file = _File("last.safetensors")
-    best_file = _File(BEST)
-    result_file = _File("result.json")
-
     def pseudopairs_file(self, epoch: int) -> Path:
         """The pairs mined before that epoch."""
         return self.folder / f"pseudopairs-{epoch}.safetensors"
 
     def bind(self, data_sha256: str) -> None:
         """Record the data of a new run, or check that it is unchanged. UsageError if it is other data."""
-        file = self.folder / "data.sha256"
+        file = self.folder / DATA
         if not file.is_file():
             replace_text(file, data_sha256 + "\n")
         elif file.read_text(encoding="utf-8").strip() != data_sha256:
@@ -76,48 +60,48 @@ class Run:
 
     def discard(self) -> None:
         """Remove the files of a run that failed before its first step, to free its folder."""
-        for name in ("recipe.json", "data.sha256", "lineage.json", "tokenizer.json", PICTURE_SPACE):
+        for name in (RECIPE, DATA, LINEAGE, TOKENIZER, PICTURE_SPACE):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:
         """The run's vocabulary. DamagedError if it can't be read."""
         try:
-            return Tokenizer.from_file(str(self.tokenizer_file))
+            return Tokenizer.from_file(str(self.folder / TOKENIZER))
         except Exception as error:  # tokenizers raises plain Exception
-            raise DamagedError(f"{self.tokenizer_file} can't be read: {error}") from None
+            raise DamagedError(f"{self.folder / TOKENIZER} can't be read: {error}") from None
 
     def picture_space(self) -> PictureSpace:
         """The picture space of a run that has begun and has one. DamagedError if it can't be read."""
-        return read_picture_space(self.picture_space_file, self.recipe.head.dimension)
+        return read_picture_space(self.folder / PICTURE_SPACE, self.recipe.head.dimension)
 
     def keep_picture_space(self, space: PictureSpace) -> None:
         """Write the run's picture space, which is the same from then on."""
-        replace_bytes(self.picture_space_file, space.packed())
+        replace_bytes(self.folder / PICTURE_SPACE, space.packed())
 
     def log(self, entry: dict[str, Any]) -> None:
         """Append one line to the log."""
-        with self.log_file.open("a", encoding="utf-8") as log:
+        with (self.folder / LOG).open("a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
 
     def log_size(self) -> int:
         """Bytes in the log."""
-        return self.log_file.stat().st_size if self.log_file.exists() else 0
+        return (self.folder / LOG).stat().st_size if (self.folder / LOG).exists() else 0
 
     def cut_log(self, size: int) -> None:
         """Truncate the log to the `size` in bytes that it had at a checkpoint."""
         if self.log_size() > size:
-            os.truncate(self.log_file, size)
+            os.truncate(self.folder / LOG, size)
 
     def finish(self, result: dict[str, Any]) -> None:
-        replace_text(self.result_file, json.dumps(result, indent=1) + "\n")
+        replace_text(self.folder / RESULT, json.dumps(result, indent=1) + "\n")
 
     def result(self) -> dict[str, Any]:
         """Read result.json. UsageError if the run has not finished."""
-        if not self.result_file.is_file():
+        if not (self.folder / RESULT).is_file():
             raise UsageError(
                 f"{self.folder} is not a finished run; continue it with passepartout train --resume"
             )
-        result: dict[str, Any] = json.loads(self.result_file.read_text(encoding="utf-8"))
+        result: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
         return result
 
 
@@ -126,7 +110,7 @@ def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
 
     Raises UsageError if the folder holds a run of another recipe, or any run without `resume`.
     """
-    described = folder / "recipe.json"
+    described = folder / RECIPE
     if described.is_file():
         if not resume:
             raise UsageError(
@@ -146,7 +130,7 @@ def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
 
 def open_run(folder: Path) -> Run:
     """Open an existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
-    described = folder / "recipe.json"
+    described = folder / RECIPE
     if not described.is_file():
         raise UsageError(f"{folder} contains no training run")
     try:
@@ -159,9 +143,9 @@ def open_run(folder: Path) -> Run:
 
 def lineage_of(folder: Path) -> Lineage:
     """What a bundle, or a finished run and itself, was made from; its name alone if it does not say."""
-    if (folder / "lineage.json").is_file():
+    if (folder / LINEAGE).is_file():
         run = open_run(folder)
         cost = {key: run.result()[key] for key in ("epochs", "seconds")}
-        return Lineage.model_validate_json(run.lineage_file.read_bytes()).joined(Lineage(**cost))
+        return Lineage.model_validate_json((run.folder / LINEAGE).read_bytes()).joined(Lineage(**cost))
     bundle = open_bundle(folder) if (folder / MANIFEST_NAME).is_file() else None
     return (bundle and bundle.manifest.lineage) or Lineage(unknown=(bundle.name if bundle else folder.name,))

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.auxiliary import Batch, Supplier
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
-from training.data.tokens import Tokens, by_length, pad
+from training.data.tokens import TokenIds, by_length, pad
 from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
 from training.loop.engine import Chunk, cut
@@ -66,7 +66,7 @@ class CaptionSource:
         file = self.run.pseudopairs_file
         return Rounds(settings, data.pseudopairs, data.mined_lines, data.tokenizer, file)
 
-    def _embed(self, tokens: Sequence[Tokens]) -> Vectors:
+    def _embed(self, tokens: Sequence[TokenIds]) -> Vectors:
         """Embed sentences as when the encoder is used, without dropout."""
         return embed_texts(self.model.eval(), tokens, self.device)
 

@@ -10,14 +10,16 @@ import torch
 from index.errors import PassepartoutError, TrainingError
 from index.malloc import keep_freed_memory
 from index.progress import Progress
+from training.encoders.stored import BEST, RESULT
 from training.encoders.two_branch import TwoBranch
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
-from training.loop.engine import ENGINES, Chunk
+from training.loop.chunks import ChunkedEngine
+from training.loop.engine import Chunk
 from training.loop.prepare import prepare
-from training.loop.run import Run, create_run
+from training.loop.run import LAST, Run, create_run
 from training.loop.source import CaptionSource
 from training.loop.validation import validate
-from training.mining.rounds import stage
+from training.mining.rounds import round_span
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
@@ -32,15 +34,16 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     on in the same way.
     Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
-    stages = [out.with_name(f"{out.name}-{number}") for number, _ in enumerate(recipe.stages, 1)]
-    for number, (stage_recipe, folder) in enumerate(zip(recipe.staged(), stages, strict=True)):
-        staged = stage_recipe.after(stages[number - 1]) if number else stage_recipe
-        train(staged, data, folder, resume=True)
-    if stages:
-        recipe = recipe.after(stages[-1])
+    before: Path | None = None
+    for number, stage in enumerate(recipe.staged(), 1):
+        folder = out.with_name(f"{out.name}-{number}")
+        train(stage.after(before) if before else stage, data, folder, resume=True)
+        before = folder
+    if before:
+        recipe = recipe.after(before)
     is_new = not out.exists() or not any(out.iterdir())
     run = create_run(out, recipe, resume=resume)
-    if run.result_file.is_file():
+    if (run.folder / RESULT).is_file():
         return run
     torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
     keep_freed_memory()
@@ -67,14 +70,13 @@ class Loop:
     def __init__(self, run: Run, source: CaptionSource) -> None:
         self.run, self.source, self.model = run, source, source.model
         self.settings = run.recipe.optimiser
-        engine = ENGINES["chunks" if self.settings.chunk_size else "whole"]
-        self.engine = engine(self.model, run.recipe)
+        self.engine = ChunkedEngine(self.model, run.recipe)
         self.optimiser = _optimiser(self.model, self.settings)
         self.counters = Counters()
         self.clock = time.monotonic()
         self.epoch_steps = len(source.sampler.batches(0))
-        if run.last_file.is_file():
-            self.counters = load_last(run.last_file, self.model, self.optimiser)
+        if (run.folder / LAST).is_file():
+            self.counters = load_last(run.folder / LAST, self.model, self.optimiser)
         run.cut_log(self.counters.log_size)
 
     def run_epochs(self) -> None:
@@ -87,10 +89,6 @@ class Loop:
                     break
                 if mined := self.source.begin(epoch):
                     self.run.log({"epoch": epoch, "pseudopairs": mined})
-                start, stop = stage(epoch, self.settings.epochs, self.run.recipe.mining)
-                start, stop = self.run.recipe.schedule.stage(epoch, start, stop)
-                # First step and number of steps of the learning rate schedule that the epoch belongs to.
-                self.stage = start * self.epoch_steps, (stop - start) * self.epoch_steps
                 self._epoch(epoch)
                 bar.advance()
         self.run.finish(self._result())
@@ -107,10 +105,18 @@ class Loop:
         before, self.clock = self.clock, time.monotonic()
         return self.counters.seconds + self.clock - before
 
+    def _rate_span(self, epoch: int) -> tuple[int, int]:
+        """First step, and number of steps, over which the learning rate of an epoch rises and falls once."""
+        recipe = self.run.recipe
+        start, stop = round_span(epoch, self.settings.epochs, recipe.mining)
+        start, stop = recipe.schedule.rate_span(epoch, start, stop)
+        return start * self.epoch_steps, (stop - start) * self.epoch_steps
+
     def _epoch(self, epoch: int) -> None:
+        first, steps = self._rate_span(epoch)
         self.model.train()
         for chunks in self.source.batches(epoch):
-            self._step(chunks)
+            self._step(chunks, learning_rate(self.settings, self.counters.step - first, steps))
         # A gradient can overflow where the loss does not; damaged weights must not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.model.parameters()):
             raise self._stopped("weights are not finite")
@@ -126,14 +132,12 @@ class Loop:
             self._validate()
         if last or epoch % settings.checkpoint_every == 0:
             self.counters = replace(self.counters, log_size=self.run.log_size())
-            save_last(self.run.last_file, self.model, self.optimiser, self.counters)
+            save_last(self.run.folder / LAST, self.model, self.optimiser, self.counters)
 
-    def _step(self, chunks: list[Chunk]) -> None:
+    def _step(self, chunks: list[Chunk], rate: float) -> None:
         counters = self.counters
         if frozen := self.settings.freeze_encoder_epochs:
             self.model.set_trainable(counters.step >= frozen * self.epoch_steps)
-        first, steps = self.stage
-        rate = learning_rate(self.settings, counters.step - first, steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
@@ -163,7 +167,7 @@ class Loop:
         self.run.log({"epoch": epoch, "sum_of_recalls": round(mean, 3), "languages": rounded})
         if mean > self.counters.best or self.run.recipe.run.keep == "last":
             self.counters = replace(self.counters, best=mean, best_epoch=epoch)
-            save_best(self.run.best_file, self.model, self.counters)
+            save_best(self.run.folder / BEST, self.model, self.counters)
 
     def _result(self) -> dict[str, object]:
         counters, captions = self.counters, self.source.data.captions

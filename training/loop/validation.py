@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from evaluation.measures.recall import image_sentence_recall
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from training.data.captions import CaptionedPictures
 from training.data.picture_source import PictureSource
-from training.data.tokens import Tokens, pad
+from training.data.tokens import TokenIds, pad
 from training.encoders.two_branch import TwoBranch
 
 EMBEDDING_BATCH = 256
@@ -24,7 +24,7 @@ class ValidationSet:
     """Dev pictures, their captions as token ids, and where the pictures come from."""
 
     data: CaptionedPictures
-    tokens: list[Tokens]
+    tokens: list[TokenIds]
     pictures: PictureSource
 
 
@@ -45,7 +45,7 @@ def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) 
 
 
 @torch.inference_mode()
-def embed_texts(model: TwoBranch, tokens: Sequence[Tokens], device: torch.device) -> Vectors:
+def embed_texts(model: TwoBranch, tokens: Sequence[TokenIds], device: torch.device) -> Vectors:
     """Embed N sentences, given as token ids: (N, D) unit rows."""
     parts = [
         model.embed_text(*pad(tokens[start : start + EMBEDDING_BATCH], device)).float().cpu().numpy()

@@ -16,10 +16,12 @@ import torch.nn.functional as F
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
 from training.encoders.base import pick_device
 
+# For figures of the method see docs/research.md, "Words by what stands beside them". Of these numbers no
+# comparison was kept; they are as first set (7977b8bc).
 MOST_WORDS = 4000  # of a language, that are compared: the most frequent
 LEAST_SENTENCES = 3  # that have a word: fewer tell nothing of its contexts
 PASSES = 10

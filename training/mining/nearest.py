@@ -6,7 +6,7 @@ import faiss
 import numpy as np
 import torch
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from index.vectors.faiss import FLAT_ROWS  # which sets FAISS's BLAS threshold, too
 from training.encoders.base import pick_device
 

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
 from training.mining.nearest import Nearest, nearest_of
 from training.mining.words import Bags, Weights, WordTranslations, word_vectors
 
-Kind = TypeVar("Kind", np.int32, np.int64)
+Integer = TypeVar("Integer", np.int32, np.int64)
 
+# Chosen on dev: TRANSLATED_WEIGHT (b0a0201d) and COSINE_WEIGHT (docs/research.md, "Candidates ordered by CSLS
+# and half of the cosine"). Of the others no comparison was kept; they are as first set (b0a0201d, 33f6e811).
 PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are searched
 FAR = np.float32(-9.0)  # below every CSLS score
 MOST_GAP = 0.5
@@ -36,7 +38,7 @@ UNTRANSLATED = 0.6  # the share of sentences whose best candidate is less likely
 LEAST_LIKELY = 0.02
 SAMPLE = 1500  # sentences over which the neighbourhoods of candidates are taken
 TRANSLATED_WEIGHT = 0.6  # of the vectors of translated words, beside the encoder's
-COSINE_WEIGHT = 0.5  # beside CSLS, which makes too much of neighbourhoods here; chosen on dev
+COSINE_WEIGHT = 0.5  # beside CSLS, which makes too much of neighbourhoods here
 SIMILAR_LENGTHS = 20  # halves come from sentences at most so far apart in the order of length
 
 
@@ -207,7 +209,7 @@ def _probabilities(features: NDArray[np.float64], are_real: NDArray[np.bool_], c
 
 
 def _logistic(features: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Fit a logistic regression with an L2 penalty; returns the fitted probabilities."""
+    """Fit a logistic regression with an L2 penalty, also of the bias; returns the fitted probabilities."""
     signs = np.where(labels, -1.0, 1.0)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -241,7 +243,7 @@ def halves_to_join(lengths: Sequence[int], share: float, draw: np.random.Generat
     return np.stack([order[firsts], order[seconds]], axis=1)
 
 
-def joined(rows: Sequence[NDArray[Kind]], pairs: Numbers) -> list[NDArray[Kind]]:
+def joined(rows: Sequence[NDArray[Integer]], pairs: Numbers) -> list[NDArray[Integer]]:
     """The first half of one row and the second half of another, for each of `pairs`."""
     both = ((rows[i], rows[j]) for i, j in pairs)
     return [np.concatenate([a[: (len(a) + 1) // 2], b[(len(b) + 1) // 2 :]]) for a, b in both]

@@ -13,12 +13,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from index.errors import DamagedError
 from index.text.normalisation import words
-from training.data.pairs import Pairs, PseudopairSupplier, read_pairs
-from training.data.tokens import Tokens, tokenize
+from training.data.pairs import PseudopairSupplier, read_pairs
+from training.data.tokens import TokenIds, tokenize
 from training.mining.contexts import Contexts, translations
+from training.mining.mutual import mine
 from training.mining.probable_pairs import (
     Sentences,
     halves_to_join,
@@ -34,12 +35,12 @@ ARTIFICIAL = 0.3  # of a language's sentences: how many are made up to learn pro
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 PIVOT_DRAW = 4  # times as many sentences of a pivot: those that are not drawn are nobody's translation
 ENOUGH_PAIRED = 0.5  # of a language's sentences in a text: no further pivot is asked for their partners
-LEAST_IN_CONTEXT = 5000  # sentences of a language: of fewer, contexts say less than vectors do
+LEAST_IN_CONTEXT = 5000  # sentences of a language: with fewer, vectors say more (docs/research.md, Croatian)
 LEAST_LIKELY_WORD = 0.03  # a translation that a word is paired with; chosen on dev
 LANGUAGES_AT_A_TIME = max(1, (os.cpu_count() or 1) // 4)  # each searches with threads of its own
 
-Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their weights
-Embed = Callable[[Sequence[Tokens]], Vectors]  # the encoder as it is
+Mined = tuple[dict[tuple[str, str], Numbers], dict[tuple[str, str], Vectors]]  # pairs, and their weights
+Embed = Callable[[Sequence[TokenIds]], Vectors]  # the encoder as it is
 
 
 @dataclass
@@ -78,8 +79,7 @@ class Rounds:
         if file.is_file():
             self.pairs.pair(*read_pairs(file))
         elif begun == epoch:
-            way = WAYS["mutual" if self.settings.probability is None else "probable"]
-            self.pairs.pair(*way(self.pairs, epoch, embed, self.settings, self._words).mined())
+            self.pairs.pair(*Round(self.pairs, epoch, embed, self.settings, self._words).mined())
             self.pairs.write(file)
         else:
             raise DamagedError(f"{file} is missing; train again into another folder")
@@ -99,7 +99,7 @@ class Words:
 
     words: Vocabulary
     stems: Vocabulary
-    stem_of: Pairs
+    stem_of: Numbers
 
     @classmethod
     def of(cls, language: str, lines: Sequence[str]) -> "Words":
@@ -123,8 +123,8 @@ def last_round(epoch: int, settings: MiningSettings) -> int | None:
     return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
 
 
-def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
-    """First epoch and end epoch of the stage of `epoch`, from one mining round (or the start) to the next."""
+def round_span(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
+    """First epoch and end of those around `epoch`, from one round of mining (or the start) to the next."""
     if settings is None:
         return 0, epochs
     round_epoch = last_round(epoch, settings)
@@ -134,7 +134,7 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 @dataclass(frozen=True)
 class Round:
-    """One round of mining for probable pairs."""
+    """One round of mining: for probable pairs, or for a share of all that are each other's nearest."""
 
     source: PseudopairSupplier
     epoch: int
@@ -143,8 +143,26 @@ class Round:
     words: Mapping[str, Words]  # {} if they don't count
 
     def mined(self) -> Mined:
+        """Pairs of each two languages, and the weights of probable ones; others are all alike."""
+        return self._probable() if self.settings.probability else (self._mutual(), {})
+
+    def _mutual(self) -> dict[tuple[str, str], Numbers]:
+        """The mutually nearest sentences with the highest CSLS, of all texts and languages."""
+        tokens, settings, seed = self.source.tokens, self.settings, self.source.seed
+        drawn = {
+            code: sample(len(rows), settings.sentences, [seed, self.epoch, *code.encode()])
+            for code, rows in tokens.items()
+        }
+        vectors = {code: self.embed([tokens[code][i] for i in rows]) for code, rows in drawn.items()}
+        found = mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=seed)
+        return {
+            (first, second): np.stack([drawn[first][rows[:, 0]], drawn[second][rows[:, 1]]], axis=1)
+            for (first, second), rows in found.items()
+        }
+
+    def _probable(self) -> Mined:
         """Probable translations within each text, and how much each weighs: its probability."""
-        parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
+        parts: dict[tuple[str, str], list[tuple[Numbers, Vectors]]] = {}
         for rows in self.source.rows.values():
             for languages, pairs, probabilities in self._in_text(rows):
                 parts.setdefault(languages, []).append((pairs, probabilities))
@@ -157,7 +175,7 @@ class Round:
         mined = {key: _concatenated(found) for key, found in parts.items()}
         return {key: pairs for key, (pairs, _) in mined.items()}, {key: p for key, (_, p) in mined.items()}
 
-    def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
+    def _in_text(self, rows: Mapping[str, range]) -> Iterator[tuple[tuple[str, str], Numbers, Vectors]]:
         """The pairs of each language of a text with the pivots, and their probabilities.
 
         rows: of the text. A pivot is asked for what those before it have paired less than ENOUGH_PAIRED of;
@@ -178,7 +196,7 @@ class Round:
 
     def _with_pivot(
         self, others: Sequence[str], rows: Mapping[str, range], pivot: str
-    ) -> Iterator[tuple[str, tuple[Pairs, Vectors]]]:
+    ) -> Iterator[tuple[str, tuple[Numbers, Vectors]]]:
         """The pairs of each of some languages of a text with a pivot."""
         if not others:
             return
@@ -187,7 +205,7 @@ class Round:
         pivot_rows, sentences = self._sentences(pivot, rows.get(pivot), 0)
         pivot_sentences = with_words(sentences)
 
-        def of_language(code: str) -> tuple[Pairs, Vectors]:
+        def of_language(code: str) -> tuple[Numbers, Vectors]:
             own_rows, own = self._sentences(code, rows[code], ARTIFICIAL)
             pairs, probabilities = probable_pairs(own, pivot_sentences, NEIGHBOURS)
             is_kept = probabilities >= probability
@@ -197,7 +215,7 @@ class Round:
         with ThreadPoolExecutor(LANGUAGES_AT_A_TIME) as pool:
             yield from zip(others, pool.map(of_language, others), strict=True)
 
-    def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Sentences]:
+    def _sentences(self, language: str, rows: range | None, share: float) -> tuple[Numbers, Sentences]:
         """Embed sentences of a language, and artificial ones: `share` of their number, of a pivot none.
 
         rows: which; all if None. Returns the rows drawn, and the sentences.
@@ -225,8 +243,8 @@ class Round:
         return drawn, Sentences(vectors, lengths, len(drawn), self.source.seed, bags, folds)
 
     def _of_words(
-        self, languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
-    ) -> tuple[Pairs, Vectors]:
+        self, languages: tuple[str, str], pairs: Numbers, probabilities: Vectors
+    ) -> tuple[Numbers, Vectors]:
         """Pair words by what paired sentences say of them, each as often as it is probable.
 
         A word is taken to occur once more than it does, and to mean then what its stem means.
@@ -246,7 +264,7 @@ class Round:
         shares = counts.multiply(1 / (of_words.first_totals + 1)[:, None])
         return self._word_pairs(languages, shares.multiply(shares >= LEAST_LIKELY_WORD))
 
-    def _by_contexts(self) -> dict[tuple[str, str], tuple[Pairs, Vectors]]:
+    def _by_contexts(self) -> dict[tuple[str, str], tuple[Numbers, Vectors]]:
         """Pair words with those of the first pivot by their contexts, frequent ones more often."""
         pivot = self.settings.pivots[0]
         others = [
@@ -256,7 +274,7 @@ class Round:
         ]
         named = {code: self._unit_vectors(code) for code in (pivot, *others)}
 
-        def of_language(code: str) -> tuple[Pairs, Vectors]:
+        def of_language(code: str) -> tuple[Numbers, Vectors]:
             first, second = (self._contexts(side, code, named[side]) for side in (code, pivot))
             stems, weights = translations(first, second)
             own, other = self.words[code], self.words[pivot]
@@ -267,7 +285,7 @@ class Round:
             found = pool.map(of_language, others)
             return {(code, pivot): pairs for code, pairs in zip(others, found, strict=True)}
 
-    def _units(self, language: str) -> tuple[Vocabulary, Pairs]:
+    def _units(self, language: str) -> tuple[Vocabulary, Numbers]:
         """What is compared of a language, and which of them each word has: stems, of the pivot words."""
         own = self.words[language]
         if language == self.settings.pivots[0]:
@@ -287,7 +305,7 @@ class Round:
 
     def _contexts(self, language: str, other: str, vectors: Vectors) -> Contexts:
         """A language's units in sentences of the texts of `other`: as many of each as that has."""
-        drawn: list[Pairs] = []
+        drawn: list[Numbers] = []
         for name in sorted(self.source.rows):
             of_text = self.source.rows[name]
             if {language, other, self.settings.pivots[0]} <= of_text.keys():
@@ -298,7 +316,7 @@ class Round:
         rows = [units.rows[row] for row in np.concatenate([np.empty(0, np.int64), *drawn])]
         return Contexts.of(units.bags(rows).matrix, vectors)
 
-    def _word_pairs(self, languages: tuple[str, str], table: csr_array) -> tuple[Pairs, Vectors]:
+    def _word_pairs(self, languages: tuple[str, str], table: csr_array) -> tuple[Numbers, Vectors]:
         """What is not 0 of a table (words, other words): rows, and weights.
 
         Rows are those of words, which come after the sentences of a language.
@@ -311,11 +329,7 @@ class Round:
         return rows + first_rows, found.data.astype(np.float32)
 
 
-# A way to mine -> what finds the pairs of a round in it.
-WAYS: dict[str, type[Round]] = {"probable": Round}
-
-
-def _concatenated(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:
+def _concatenated(parts: Sequence[tuple[Numbers, Vectors]]) -> tuple[Numbers, Vectors]:
     pairs, probabilities = zip(*parts, strict=True)
     return np.concatenate(pairs), np.concatenate(probabilities)
 

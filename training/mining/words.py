@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors, unit
-from training.data.tokens import Tokens
+from index.arrays import Numbers, Vectors, unit
+from training.data.tokens import TokenIds
 from training.encoders.base import pick_device
 
 Weights = NDArray[np.float64]
@@ -97,7 +97,7 @@ class Bags:
     rarity: (words + 1,) log of sentences per occurrence; 0 for what fills up.
     """
 
-    words: Tokens
+    words: TokenIds
     rarity: Vectors
 
     @property

@@ -14,8 +14,9 @@ from training.encoders.base import EncoderSettings
 from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import VisionSettings
 
-Kind = TypeVar("Kind", bound="Objective")
+ObjectiveType = TypeVar("ObjectiveType", bound="Objective")
 Rows = tuple[Tensor, ...]
+INNER = "inner_"  # before the name of an auxiliary input: its rows at the inner layer
 
 
 class Step:
@@ -58,16 +59,16 @@ class Forward(Step):
     def __init__(self, model: TwoBranch, batch: Batch, objectives: Mapping[str, "Objective"]) -> None:
         super().__init__({})
         self.model, self.batch = model, batch
-        self._reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
+        reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
         # The rows that losses read of the whole batch, where it comes in chunks.
         self.shared = ["text"]
         parts = [model.embed_layers(ids, mask) for ids, mask in batch.groups()]
         text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
         self.rows |= {"text": (text,), "inner": (inner,)}
-        if "views" in self._reads:
+        if "views" in reads:
             self.rows["views"] = tuple(map(model.embed_pictures, batch.pictures))
         for name in sorted(SUPPLIERS):
-            if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
+            if name in batch.auxiliary and {name, INNER + name} & reads:
                 self._embed_auxiliary(name)
         for objective in objectives.values():
             computed = objective.compute(self)
@@ -83,7 +84,7 @@ class Forward(Step):
             self.rows[name] = (value,)
             return
         text, inner = zip(*(self.model.embed_layers(*side) for side in value), strict=True)
-        self.rows |= {name: text, f"inner_{name}": inner}
+        self.rows |= {name: text, INNER + name: inner}
 
 
 class Tables(Protocol):
@@ -102,13 +103,11 @@ class Objective(SettingsTable):
 
     weight: the λ of the loss in the sum (globetrotter, eq. 5). by_term: the loss is a mean over independent
     terms, so that each chunk of a batch has its own loss, weighted by its share of the terms. rows: the names
-    of the rows of a step that it reads (see `Step`). supplied: auxiliary inputs that `compute` reads besides
-    (training.data.auxiliary).
+    of the rows of a step that it reads (see `Step`).
     """
 
     by_term: ClassVar[bool] = False
     rows: ClassVar[tuple[str, ...]] = ("text", "views")
-    supplied: ClassVar[tuple[str, ...]] = ()
 
     weight: float = Field(default=1.0, gt=0)
 
@@ -119,9 +118,8 @@ class Objective(SettingsTable):
 
     @property
     def inputs(self) -> frozenset[str]:
-        """The auxiliary inputs that it needs."""
-        named_rows = (name.removeprefix("inner_") for name in self.reads)
-        return frozenset((*named_rows, *self.supplied)) & frozenset(SUPPLIERS)
+        """The auxiliary inputs of a batch (training.data.auxiliary) that it needs: whose rows it reads."""
+        return frozenset(SUPPLIERS) & {name.removeprefix(INNER) for name in self.reads}
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         """Yield what the recipe lacks for this objective."""
@@ -148,10 +146,10 @@ class Objective(SettingsTable):
 OBJECTIVES: dict[str, type[Objective]] = {}
 
 
-def named(name: str) -> Callable[[type[Kind]], type[Kind]]:
+def named(name: str) -> Callable[[type[ObjectiveType]], type[ObjectiveType]]:
     """Register an objective class under the name that it has in recipes."""
 
-    def register(kind: type[Kind]) -> type[Kind]:
+    def register(kind: type[ObjectiveType]) -> type[ObjectiveType]:
         OBJECTIVES[name] = kind
         return kind
 

@@ -19,7 +19,7 @@ from evaluation.measures.recall import retrieved_positives
 from evaluation.measures.scores import ALL_PAIRS, PairScore, score_translation
 from evaluation.suites.sets import available, line_up, read_aligned, read_captions, read_split
 from evaluation.suites.translation import BENCHMARK, POOL_CAPTIONS
-from index.encoder.vectors import Vectors
+from index.arrays import Vectors
 from index.errors import DataError
 from index.languages import language
 from training.data.captions import load_split

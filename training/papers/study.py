@@ -22,7 +22,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +34,9 @@ from index.storage.files import replace_text
 from training.data.settings import SettingsTable
 from training.loop.training_loop import train
 from training.papers.measures import Figures, measure_run
-from training.recipes.files import PAPERS, shipped_recipes
+from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
 
-CLAIMS = "claims.toml"
 Say = Callable[[str], None]
 SHOWN = (
     "csls_r1",
@@ -207,12 +205,6 @@ class Study:
             self._trained(described.start, seed)
         train(self._recipe(system, seed), self.data, folder, resume=True)
         return folder
-
-
-def papers() -> dict[str, Path]:
-    """Name -> claims of the rooms that have some."""
-    folders = [Path(folder) for folder in import_module(PAPERS).__path__]
-    return {file.parent.name: file for folder in folders for file in sorted(folder.glob(f"*/{CLAIMS}"))}
 
 
 def read_claims(file: Path) -> Claims:

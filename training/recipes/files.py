@@ -21,7 +21,7 @@ from typing import Any
 
 from index.errors import RecipeError
 
-Table = dict[str, Any]
+TomlTable = dict[str, Any]
 EXTENDS, WITHOUT = "extends", "without"
 NOT_INHERITED = ("name", "description")
 
@@ -46,7 +46,13 @@ def shipped_recipes() -> dict[str, Path]:
     return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
 
 
-def read_recipe(name: str) -> Table:
+def papers() -> dict[str, Path]:
+    """Name -> file of the claims of the papers that have some."""
+    folders = [Path(folder) for folder in import_module(PAPERS).__path__]
+    return {file.parent.name: file for folder in folders for file in sorted(folder.glob("*/claims.toml"))}
+
+
+def read_recipe(name: str) -> TomlTable:
     """Read the recipe of that name or path, laid over those that it extends. Raises RecipeError."""
     shipped = shipped_recipes()
     file = shipped.get(name, Path(name))
@@ -55,7 +61,7 @@ def read_recipe(name: str) -> Table:
     return _extended(name, file, ())
 
 
-def _extended(name: str, file: Path, above: tuple[Path, ...]) -> Table:
+def _extended(name: str, file: Path, above: tuple[Path, ...]) -> TomlTable:
     """The table of `file`; `above` are the files that led to it."""
     file = file.resolve()
     if file in above:
@@ -77,7 +83,7 @@ def _extended(name: str, file: Path, above: tuple[Path, ...]) -> Table:
     return merged(inherited, table)
 
 
-def _parse(name: str, file: Path) -> Table:
+def _parse(name: str, file: Path) -> TomlTable:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -104,7 +110,7 @@ def _paths(name: str, without: object) -> list[str]:
     return without
 
 
-def _leave_out(table: Table, key: str, name: str, base: str) -> None:
+def _leave_out(table: TomlTable, key: str, name: str, base: str) -> None:
     *path, last = key.split(".")
     inner: object = table
     for part in path:
@@ -114,7 +120,7 @@ def _leave_out(table: Table, key: str, name: str, base: str) -> None:
     del inner[last]
 
 
-def merged(base: Table, over: Table) -> Table:
+def merged(base: TomlTable, over: TomlTable) -> TomlTable:
     """Merge `over` into a copy of `base`: tables merge, everything else is replaced."""
     result = dict(base)
     for key, value in over.items():

@@ -16,7 +16,7 @@ from pydantic import Field, SerializeAsAny, ValidationError, field_validator, mo
 from index.errors import RecipeError
 from training.data.settings import DataSettings, SettingsTable, TokenizerSettings
 from training.encoders.base import ENCODERS, EncoderSettings
-from training.encoders.two_branch import HeadSettings
+from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
 from training.objectives.base import OBJECTIVES, Objective
 from training.recipes.files import merged, open_rooms, read_recipe

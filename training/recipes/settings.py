@@ -93,7 +93,7 @@ class ScheduleSettings(SettingsTable):
         if not self.keep_after_pretraining and set(self.pretraining) >= set(known):
             raise ValueError("schedule.pretraining: no objective is left after it")
 
-    def stage(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
+    def rate_span(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
         """The part of the epochs `start` to before `stop` over which the learning rate rises once."""
         if not self.rewarm or not start < self.pretraining_epochs < stop:
             return start, stop
@@ -115,7 +115,7 @@ class OptimiserSettings(SettingsTable):
     freeze_encoder_epochs: how many of the first epochs, possibly a fraction, train only the heads (Krasner
     et al. 2025, 3.1: half an epoch).
     chunk_size: pairs that the encoders take at a time, to save memory; the losses still see the whole batch
-    (training.papers.shared.chunks). 0: the whole batch.
+    (training.loop.chunks). 0: the whole batch.
     precision: of the encoders' computation; "auto" is bfloat16 on a GPU that has it, otherwise float32.
     Weights, gradients and losses are always float32.
     """

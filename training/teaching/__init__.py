@@ -1,1 +1,1 @@
-"""`passepartout learn-language`: a finished encoder learns one more language, also from your own pictures."""
+"""Your own pictures for `passepartout learn-language`, beside those of the bundle (index.teaching)."""

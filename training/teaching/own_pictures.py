@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from index.arrays import Vectors
 from index.encoder.bundle import Bundle
 from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import Pictures
-from index.encoder.vectors import Vectors
 from index.errors import DataError, UsageError
 from training.data.pictures import decode
 from training.encoders.features import extract_features

@@ -22,7 +22,7 @@ MOST_SEGMENTS = 256  # of a unit; one with more is a single text
 SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
 
 
-class Pair(NamedTuple):
+class SegmentPair(NamedTuple):
     """A source, its target if there is one, and the element that has both; `segment`: of a <mrk>."""
 
     holder: xml.Element
@@ -31,16 +31,16 @@ class Pair(NamedTuple):
     segment: str | None = None
 
 
-def _pairs(unit: xml.Element) -> Iterator[Pair]:
+def _pairs(unit: xml.Element) -> Iterator[SegmentPair]:
     for holder in unit.elements("segment") if unit.name == "unit" else [unit]:
         source, target = holder.first("source"), holder.first("target")
         marks, translated = _marks(holder.first("seg-source")), _marks(target)
         whole_text = target is not None and not translated and target.text.strip()
         if 0 < len(marks) <= MOST_SEGMENTS and not whole_text:
             for name, mark in marks.items():
-                yield Pair(holder, mark, translated.get(name), name)
+                yield SegmentPair(holder, mark, translated.get(name), name)
         elif source is not None:
-            yield Pair(holder, source, target)
+            yield SegmentPair(holder, source, target)
 
 
 def _marks(element: xml.Element | None) -> dict[str, xml.Element]:
@@ -67,7 +67,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
             number += len(pairs)
 
 
-def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[Pair]) -> Iterator[Sentence]:
+def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[SegmentPair]) -> Iterator[Sentence]:
     shared, codes = _context(unit)
     check_repeated(path, unit.line, shared, 2 * len(pairs))
     for number, pair in enumerate(pairs, start=before + 1):
@@ -91,7 +91,7 @@ def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[Pair]) ->
             yield Sentence(name, element.text, language, line, metadata, group, confirmed, is_string=True)
 
 
-def _state(pair: Pair) -> str:
+def _state(pair: SegmentPair) -> str:
     target = pair.holder.first("target")
     return (target.get("state") if target else None) or pair.holder.get("state") or ""
 
@@ -138,7 +138,7 @@ def _head(document: Document, holder: xml.Element, label: str, target: str) -> N
         document.head += xml.rewritten(document.text, holder, None, {name: target})
 
 
-def _add(document: Document, pair: Pair, contents: dict[str, Filling]) -> None:
+def _add(document: Document, pair: SegmentPair, contents: dict[str, Filling]) -> None:
     filled = False
     if pair.target is not None:
         contents[pair.segment or ""] = Filling(document.text[pair.target.inner : pair.target.close])
@@ -151,7 +151,9 @@ def _add(document: Document, pair: Pair, contents: dict[str, Filling]) -> None:
         document.units.append(inline.unit(document, pair.source, edit))
 
 
-def _filled(document: Document, pair: Pair, contents: dict[str, Filling], filling: Filling) -> Iterator[Edit]:
+def _filled(
+    document: Document, pair: SegmentPair, contents: dict[str, Filling], filling: Filling
+) -> Iterator[Edit]:
     """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
     text, target = document.text, pair.holder.first("target")
     source = pair.holder.first("seg-source") or pair.holder.first("source") or pair.source

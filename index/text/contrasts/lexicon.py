@@ -18,7 +18,10 @@ that says the same wherever it stands ("in the kitchen", "today"), `conjunctions
 in any order, `same` words that mean the same, as far as a sentence matters ("right_away": two words).
 `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en": wohnst, wohnen;
 `^` where it is the first word), `polite` words without which the second are of others (Sie), `tense_forms`
-endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed).
+endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed). `postpositions` say the part
+of the word before, `prefix` is a pattern of what stands before a stem (an article, "and"), `choice` one that
+asks by something and its negation ("疼不疼"), whose group stays. `event_first`: whether what something is
+before stands before that word.
 """
 
 import re
@@ -28,8 +31,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from index.languages import has_spaces
-from index.text.normalisation import ELIDING_LANGUAGES, QUESTION_MARK, bare, clean, lowered
+from index.languages import ELIDING_LANGUAGES, has_spaces
+from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 
 NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
@@ -38,13 +41,12 @@ BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
 AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
-KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS
+POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST = "postpositions", "prefix", "choice", "event_first"
+KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, POSTPOSITIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")
 STATEMENT_END = re.compile(r"[.!。！।։።]\W*$")
-# "疼不疼", "吃了没有？": Chinese asks by a choice.
-A_NOT_A = re.compile(r"(\w{1,2}?)[不没]\1|没有?(?=\W*[？?]\W*$)")
 JOINT = "_"  # between the words of a phrase that means what a word does
 NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED, WORDS_CACHED = 1 << 13, 1 << 14
@@ -53,7 +55,7 @@ Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words t
 
 
 class Axis(NamedTuple):
-    """A pattern that finds the words of an axis, and its values: group n finds those of value number n."""
+    """A pattern that finds the words of an axis, and its values: group n ends those of value number n."""
 
     pattern: re.Pattern[str]
     values: Sequence[str]
@@ -78,6 +80,9 @@ class Lexicon(NamedTuple):
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
     tense_forms: Sequence[Sequence[str]]
+    prefix: re.Pattern[str]
+    choice: re.Pattern[str]
+    event_first: bool
     begins: Mapping[str, re.Pattern[str]]
 
 
@@ -143,7 +148,7 @@ def _clauses(text: str, language: str) -> list[str]:
 
 def asked_plainly(text: str, language: str) -> str:
     """A text without the choice between something and its negation, which only asks."""
-    return A_NOT_A.sub(r"\1", text) if language == "zh" else text
+    return lexicon_of(language).choice.sub(r"\1", text)
 
 
 @lru_cache(WORDS_CACHED)
@@ -160,7 +165,6 @@ def lexicon_of(language: str) -> Lexicon:
     axes = tomllib.loads(path.read_text("utf-8")) if language in known_languages() else {}
     not_said = {name: {name: axes.pop(name, [NOTHING])} for name in (IGNORE, AFFIRMATIVE)}
     ignored, affirmative = (_pattern(values, language).pattern for values in not_said.values())
-    kinds = {kind: frozenset(axes.pop(kind, ())) for kind in KINDS}
     synonyms = [words.split() for words in axes.pop(SAME, ())]
     same: dict[str, list[re.Pattern[str]]] = {}
     for words in synonyms:
@@ -169,16 +173,24 @@ def lexicon_of(language: str) -> Lexicon:
             same.setdefault(letter, []).append(pattern)
     several = [word.replace(JOINT, "\t") for words in synonyms for word in words if JOINT in word]
     joined = _any_of(several).replace("\\\t", "[\t ]") or NOTHING  # a space before a postposition
-    phrases = re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])")
-    polite = re.compile(rf"\b({words})\b" if (words := _any_of(axes.pop(POLITE, ()))) else "")
-    polite_forms = [(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())]
-    tense_forms = [forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())]
-    mood = _pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language)
+    polite = _any_of(axes.pop(POLITE, ()))
     axes[NEGATION] = {NEGATION: axes.get(NEGATION, [NOTHING])}
-    patterns = {axis: _pattern(values, language) for axis, values in axes.items()}
-    begins = {axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()}
     return Lexicon(
-        ignored, affirmative, patterns, mood, kinds, same, phrases, polite, polite_forms, tense_forms, begins
+        ignored=ignored,
+        affirmative=affirmative,
+        mood=_pattern(axes.pop(MOOD, {MOOD: [NOTHING]}), language),
+        kinds={kind: frozenset(axes.pop(kind, ())) for kind in KINDS},
+        same=same,
+        phrases=re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])"),
+        polite=re.compile(rf"\b({polite})\b" if polite else ""),
+        polite_forms=[(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())],
+        tense_forms=[forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())],
+        prefix=re.compile(axes.pop(PREFIX, NOTHING)),
+        choice=re.compile(axes.pop(CHOICE, f"({NOTHING})")),
+        event_first=axes.pop(EVENT_FIRST, False),
+        # What is left.
+        axes={axis: _pattern(values, language) for axis, values in axes.items()},
+        begins={axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()},
     )
 
 
@@ -193,8 +205,9 @@ def _pattern(values: Mapping[str, Sequence[str]], language: str) -> Axis:
     """
     phrases = [(phrase, value) for value, phrases in values.items() for phrase in phrases]
     phrases.sort(key=lambda pair: (pair[0].startswith("^"), -len(pair[0])))
+    # The groups are empty, after their phrases: one that begins otherwise than the text is passed at once.
     parts = [
-        f"({re.escape(phrase.strip('^$'))})".replace(r"\*", "[^ ]*") + "(?= $)" * phrase.endswith("$")
+        re.escape(phrase.strip("^$")).replace(r"\*", "[^ ]*") + "()" + "(?= $)" * phrase.endswith("$")
         for phrase, _ in phrases
     ]
     anywhere = sum(not phrase.startswith("^") for phrase, _ in phrases)

@@ -17,6 +17,7 @@ from index.text.contrasts.lexicon import (
     FUNCTION,
     JOINT,
     PERSON,
+    POSTPOSITIONS,
     RELATION,
     TENSE,
     WORDS_CACHED,
@@ -34,9 +35,6 @@ HYPHENATED = re.compile(r"(\w{2,})-(\w{2,})")
 MOST_ADDED = 2  # function words for each word of the other sentence, fewer than these
 MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
-POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
-WITH_POSTPOSITIONS = frozenset({"hi", "tr", "zh"})  # what something is before stands before that word
-ARABIC_PREFIX = re.compile("^(?:وال|بال(?=..)|ال|ي|ت)")
 ARABIC_FUTURE, ARABIC_WILL = "س", " سوف "  # the letter before a verb, and a word that says the same
 
 Same = Callable[[str, str], bool]  # whether two words of a language mean the same
@@ -180,8 +178,9 @@ def _other_time(
     asked: Sequence[str], answered: Sequence[str], partners: Partners, language: str
 ) -> Contrast | None:
     """What something is before or after, if not the same: "eat before you drink", "before you eat, drink"."""
-    times = lexicon_of(language).axes.get(BEFORE)
-    if times is None or language in WITH_POSTPOSITIONS:
+    lexicon = lexicon_of(language)
+    times = lexicon.axes.get(BEFORE)
+    if times is None or lexicon.event_first:
         return None
 
     def next_of(words: Sequence[str], place: int) -> int | None:
@@ -267,7 +266,7 @@ def _units(text: str, language: str) -> list[str]:
     units: list[str] = []
     text = HYPHENATED.sub(partial(_joined, language), asked_plainly(text, language))
     for word in words_of(f" {text}".replace(ARABIC_WILL, f" {ARABIC_FUTURE}"), language):
-        if units and word in POSTPOSITIONS.get(language, ()):
+        if units and word in lexicon_of(language).kinds[POSTPOSITIONS]:
             units[-1] += f" {word}"
         else:
             units.append(word)
@@ -355,9 +354,8 @@ def _same_stem(one: str, other: str, language: str) -> bool:
 
 @lru_cache(WORDS_CACHED)
 def _plain(word: str, language: str) -> str:
-    """A word without accents, and in Arabic without article and the prefixes of verbs."""
-    if language == "ar":
-        word = ARABIC_PREFIX.sub("", word)
+    """A word without accents and prefixes."""
+    word = lexicon_of(language).prefix.sub("", word)
     return "".join(sign for sign in unicodedata.normalize("NFD", word) if unicodedata.category(sign) != "Mn")
 
 

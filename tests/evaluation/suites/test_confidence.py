@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.suites.confidence import LEFT_OUT_EVERY, confidence, lacks
-from index.build.probes import scenes
+from index.build.probes import first_scenes
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -18,11 +18,11 @@ def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(
     open_encoder: TextEncoder, few_probes: None, tmp_path: Path
 ) -> None:
     for code in CODES:
-        (tmp_path / f"{code}.txt").write_text("\n".join(scenes(code)) + "\n", "utf-8")
+        (tmp_path / f"{code}.txt").write_text("\n".join(first_scenes(code)) + "\n", "utf-8")
     (table,) = confidence(open_encoder, tmp_path, CODES)
     assert table.languages == CODES
     for pair in table.pairs:
-        assert pair.n == len(scenes("en")) // LEFT_OUT_EVERY
+        assert pair.n == len(first_scenes("en")) // LEFT_OUT_EVERY
         assert pair.measures["right"] > 95
         assert pair.measures["answered"] > 95
         assert pair.measures["others_answered"] <= 2  # of a hundred lines

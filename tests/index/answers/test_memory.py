@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.answers.answer import Answers, Differs, Original
-from index.answers.memory import MIN_SIMILARITY, THE_VERY_TEXT, Comparison, Likeness
+from index.answers.memory import MIN_SIMILARITY, Comparison, Likeness
 from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.commands.export import export_index
+from index.confidence.models import AGREES
 from index.encoder.bundle import Bundle, open_bundle
 from index.formats.registry import Source
 from index.storage.groups import Groups, write_groups
@@ -74,6 +75,7 @@ def strings(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("Page 3 of 10", "Seite 3 von 10"),
         ("Close window", "Fenster schließen"),
         ("Really?!", "Wirklich?!"),
+        ("Copy 3 files into two folders", "3 Dateien in zwei Ordner kopieren"),
     ]
     path = tmp_path_factory.mktemp("strings") / "ui.tsv"
     return index_of_table(bundle, path, rows, cleaning=Cleaning(("language",)))
@@ -97,9 +99,16 @@ def test_what_is_not_compared_is_a_penalty(
     (memory,) = [match for match in answers if match.match == "memory"]
     assert (memory.text, memory.penalties) == (answer, penalties)
     assert memory.similarity == round(similarity, 4)
-    assert memory.confidence == memory.similarity or similarity < THE_VERY_TEXT
+    assert memory.confidence == max(AGREES, memory.similarity)
     confidences = [match.confidence for match in answers]
     assert confidences == sorted(confidences, reverse=True)
+
+
+def test_figures_are_put_into_an_answer_and_numbers_in_words_are_not(strings: Path) -> None:
+    first, *_ = ask(strings, "Copy 5 files into two folders")
+    assert (first.match, first.text) == ("memory", "5 Dateien in zwei Ordner kopieren")
+    assert ask(strings, "Copy 5 files into ten folders")[0].match == "near"
+    assert ask(strings, "Copy 3 files into ten folders")[0].match == "near"
 
 
 @pytest.mark.parametrize("question", ["?!", "...", "Remove everything"])

@@ -20,7 +20,7 @@ from index.build.maintenance import collect
 from index.encoder.bundle import Bundle, open_bundle
 from index.errors import DamagedError
 from index.formats.registry import Source, read
-from index.storage.files import describe
+from index.storage.files import entries_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, open_version, versions
 from index.text.normalisation import words
@@ -113,11 +113,11 @@ def test_a_second_build_is_a_new_version_and_the_first_stays(
     bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
 ) -> None:
     first = build_index(bundle, corpora, tmp_path / "index")
-    kept = describe(tmp_path / "index" / "versions" / first.version)
+    kept = entries_of(tmp_path / "index" / "versions" / first.version)
     second = build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
     assert versions(tmp_path / "index") == [first.version, second.version]
     assert current(tmp_path / "index") == second.version
-    assert describe(tmp_path / "index" / "versions" / first.version) == kept
+    assert entries_of(tmp_path / "index" / "versions" / first.version) == kept
     assert Translator.open(tmp_path / "index", version=first.version).version == first.version
     assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["CURRENT", "versions", "work"]
 

@@ -35,7 +35,7 @@ from index.build.maintenance import collect, roll_back
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
-from index.storage.files import describe
+from index.storage.files import entries_of
 from index.storage.index_manifest import VectorSegment
 from index.storage.options import Cleaning, Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
@@ -112,6 +112,17 @@ def test_alignments_outlive_changes(index: Path, tmp_path: Path) -> None:
     assert other.original is None or other.original.id != "en:5"
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_table_may_give_ids_as_answers_do(index: Path, tmp_path: Path, quick: bool) -> None:
+    rows = [{"id": "1", "en": "A bear."}, {"id": "en:2", "en": "A wolf."}]
+    change_index(index, replace=[Source(jsonl(tmp_path / "x.jsonl", rows))], quick=quick)
+    assert {"en:1": "A bear.", "en:2": "A wolf."}.items() <= texts(index).items()
+    rows = [{"id": "en:1", "en": "A fox."}]
+    change_index(index, add=[Source(jsonl(tmp_path / "y.jsonl", rows))], own_ids=True, quick=quick)
+    change_index(index, replace=[Source(jsonl(tmp_path / "z.jsonl", [rows[0] | {"en": "A hen."}]))])
+    assert {"en:1": "A bear.", "en:en:1": "A hen."}.items() <= texts(index).items()
+
+
 def test_added_sentences_are_cleaned_as_the_index_was_and_aligned(index: Path, tmp_path: Path) -> None:
     rows = [{"en": "A  new dog.", "de": "Ein neuer Hund."}, {"en": ENGLISH[0], "de": "Der hund, gut."}]
     made = change_index(index, add=[Source(jsonl(tmp_path / "more.jsonl", rows))])
@@ -173,10 +184,11 @@ REFUSED = [
     ({"delete": ["en:99", "fr:1"]}, "has no sentence en:99, fr:1: an id is LANG:ID, in"),
     ({"replace": [{"id": "99", "en": "A dog."}]}, "has no sentence en:99"),
     ({"delete": ["5"]}, "has no sentence 5: an id is LANG:ID, in a table"),
-    ({"replace": [{"id": "en:5", "en": "A dog."}]}, "no sentence en:en:5: an id is LANG:ID"),
+    ({"replace": [{"id": "en:99", "en": "A dog."}]}, "no sentence en:99: an id is LANG:ID"),
     ({"replace": [{"id": "1", "en": "A dog."}], "delete": ["en:1"]}, "en:1: cannot both be"),
     ({"replace": [{"id": "1", "text": " ", "language": "en"}]}, "line 1: empty: use `index delete`"),
     ({"replace": [{"id": "1", "en": "A."}, {"id": "1", "en": "B."}]}, "line 2: en:1 is given twice"),
+    ({"replace": [{"id": "1", "en": "A."}, {"id": "en:1", "en": "B."}]}, "line 2: en:1 is given twice"),
     (
         {"add": [{"id": "1", "en": "A cat."}], "own_ids": True},
         "there is a sentence en:1: use `index replace`",
@@ -292,6 +304,16 @@ def test_the_commands(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert json.loads(say("gc", folder, "--keep", "1", "--json"))["versions"] == versions(index)
     assert "0 removed, 2 version(s) left" in say("gc", folder)
     assert "has no sentence en:none" in fails("index", "delete", folder, "--id", "en:none")
+
+
+def test_a_replacement_in_another_language_is_told(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = [{"id": "de:1", "de": ENGLISH[41]}, {"id": "2", "de": GERMAN[41]}]
+    given = f"--corpus={jsonl(tmp_path / 'x.jsonl', changed)}"
+    assert run(["index", "replace", str(index), given]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "looks like" in line]
+    assert told == [f"{ENGLISH[41]!r} looks like English, not de"]
 
 
 def test_a_quick_change_shares_the_large_files_and_is_found(index: Path, tmp_path: Path) -> None:
@@ -500,7 +522,7 @@ class Changes(RuleBasedStateMachine):
     def no_version_changes(self) -> None:
         for version in versions(self.index):
             manifest = open_version(self.index, version)[1]
-            listed = describe(self.index / "versions" / version)
+            listed = entries_of(self.index / "versions" / version)
             assert {name: listed[name] for name in manifest.files} == manifest.files
 
 

@@ -4,11 +4,11 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from index.arrays import Vectors
 from index.build import encoder_calibration as calibration
 from index.build.encoder_calibration import calibrate_sentences, calibrate_words, top_answers
 from index.confidence.models import Model
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from tests.bundles import lexicon, make_bundle, sentences
 
 ANSWERS_TO_A_WORD = 28  # that are compared: all words of the sentences

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.arrays import Vectors
 from index.build import encoding
 from index.build.encoding import BuildJob, Encoded, EncodingPool, Shards
 from index.build.lexicon import detector_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors
 from index.errors import PassepartoutError
 from index.text.identification import Detector
 from index.text.pre_tokens import Tokens

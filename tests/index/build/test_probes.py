@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.build.probes import PROBE_FOLDER, SAYINGS, other_kinds, scenes, shortened
+from index.build.probes import PROBE_FOLDER, SAYINGS, first_scenes, other_kinds, shortened
 
 LANGUAGES = sorted(path.stem for path in (PROBE_FOLDER / "elsewhere").glob("*.tsv"))
 
@@ -14,7 +14,7 @@ def test_a_third_of_the_text_of_other_kinds_is_held_out(language: str) -> None:
     assert len(held_out) >= 100
     assert abs(len(held_out) - len(fitted) / 2) <= 1
     assert {kind for kind, _ in held_out} == {kind for kind, _ in fitted}
-    assert len(scenes(language)) == SAYINGS.start
+    assert len(first_scenes(language)) == SAYINGS.start
 
 
 def test_a_word_is_left_out_of_each_text() -> None:

@@ -19,7 +19,7 @@ from index.build.ray import RayPool, Setup
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError
-from index.storage.files import describe
+from index.storage.files import entries_of
 from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
 from tests.bundles import make_corpus
@@ -126,7 +126,7 @@ def _kill_one(pids: list[int], killed: list[int]) -> None:
 
 def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
     """The checksums of a version's files, without its manifest, which has the time."""
-    found = describe(index / "versions" / manifest.version)
+    found = entries_of(index / "versions" / manifest.version)
     return {name: entry.sha256 for name, entry in found.items() if name != "manifest.json"}
 
 

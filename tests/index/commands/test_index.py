@@ -83,6 +83,22 @@ def test_build_refuses_in_one_line_with_exit_2(
     assert not Path("index/CURRENT").exists()
 
 
+def test_add_says_what_is_new(index_dir: Path, tmp_path: Path, capsys: Capture) -> None:
+    index = shutil.copytree(index_dir, tmp_path / "index")
+    (tmp_path / "x.csv").write_text("en,de\nA zebra.,Ein Zebra.\nA crow.,\n", "utf-8")
+    (tmp_path / "empty.txt").write_text("")
+
+    def said(*more: str) -> str:
+        assert run(["index", "add", str(index), *more]) == 0
+        return capsys.readouterr().out.splitlines()[-1]
+
+    given = f"--corpus={tmp_path / 'x.csv'}"
+    assert said(given) == "new sentences: 2 en, 1 de; dropped: none"
+    assert said(given) == "new sentences: none; dropped: 3 duplicate"
+    assert said(f"--corpus=en={tmp_path / 'empty.txt'}") == "new sentences: none; dropped: none"
+    assert json.loads(said(given, "--json"))["languages"]["de"]["dropped"] == {"duplicate": 2}
+
+
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:
     version = (index_dir / "CURRENT").read_text().strip()
     assert run(["index", "verify", str(index_dir)]) == 0

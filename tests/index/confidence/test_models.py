@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import Confidence, Model, calibration_error, fit
+from index.confidence.models import AGREES, Confidence, Model, calibration_error, fit
 
 Columns = dict[str, NDArray[np.float64]]
 SCORE = Model(weights={"score": 3.0}, bias=0.0, n=1)
@@ -76,17 +76,39 @@ def test_impossible_models_cannot_be_made(values: dict[str, object]) -> None:
         Model(**({"weights": {"score": 0.0}, "bias": 0.0, "n": 1} | values))  # type: ignore[arg-type]
 
 
-def test_the_first_model_whose_columns_are_known_is_used() -> None:
-    confidence = Confidence(sentence=(BOTH, SCORE), paraphrase=(SCORE,), word=SCORE)
-    columns = {"score": np.array([0.5]), "gap": np.array([0.1]), "other": np.array([9.0])}
-    assert confidence.of_sentences(columns) == BOTH.probability(columns)
+FALSE = np.array([False])
+CONFIDENCE = Confidence(sentence=BOTH, foreign=SCORE, paraphrase=BOTH, word=SCORE, near=0.03)
+
+
+def test_a_language_without_sentences_has_a_model_of_its_own() -> None:
+    aligned = Model(weights={"aligned_score": 2.0}, bias=-1.0, n=1)
+    columns = {"score": np.array([0.5]), "gap": np.array([0.1]), "contradicts": FALSE}
+    assert CONFIDENCE.of_sentences(columns) == BOTH.probability(columns)
     del columns["gap"]
-    assert confidence.of_sentences(columns) == SCORE.probability(columns)
+    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
+    columns["aligned_score"] = np.array([0.7])
+    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
+    fitted = CONFIDENCE.model_copy(update={"foreign_aligned": aligned})
+    assert fitted.of_sentences(columns) == aligned.probability(columns)
+
+
+def test_evidence_that_is_missing_is_missing_by_name() -> None:
+    with pytest.raises(KeyError, match="gap"):
+        CONFIDENCE.of_paraphrases({"score": np.array([0.5]), "contradicts": FALSE})
+
+
+def test_what_says_nothing_else_is_as_likely_as_such_sentences_are() -> None:
+    of = CONFIDENCE.of_remembered
+    assert of(0.02, None, agrees=True) == of(0.99, None, agrees=True) == AGREES
+    assert of(0.5, 0.7, agrees=True) == AGREES < of(0.5, 0.95, agrees=True) == 0.95
+    assert of(0.01, 1.0, agrees=True) == 1
+    assert of(0.02, 0.97, agrees=False) == 0.02
+    assert of(0.99, 0.97, agrees=False) == CONFIDENCE.opposite
 
 
 def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likely() -> None:
     domain = Model(weights={"token_score": 1.0}, bias=0.0, n=1)
-    confidence = Confidence(sentence=(SCORE,), paraphrase=(SCORE,), word=SCORE, domain=domain, near=0.03)
+    confidence = CONFIDENCE.model_copy(update={"sentence": SCORE, "domain": domain})
     columns = {
         "score": np.array([1.0, 1.0, 1.0]),
         "token_score": np.array([0.0, -2.0, 9.0]),
@@ -100,7 +122,7 @@ def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likel
 
 
 def test_what_an_answer_is_called() -> None:
-    confidence = Confidence(sentence=(SCORE,), paraphrase=(SCORE,), word=SCORE, near=0.03)
+    confidence = CONFIDENCE
     assert confidence.match_of(MIN_CONFIDENCE) == "translation"
     assert confidence.match_of(MIN_CONFIDENCE - 0.01) == "near"
     assert confidence.match_of(0.8, similarity=0.8) == "memory"

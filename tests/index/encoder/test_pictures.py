@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from index.arrays import unit
 from index.encoder.pictures import packed, read_pictures
-from index.encoder.vectors import unit
 from index.errors import DamagedError
 
 DOG, PAGE = "pictograms/1f415", "storybooks/0001-01.jpg"

@@ -329,12 +329,85 @@ def test_a_document_is_read_by_paragraphs_and_a_workbook_as_a_table(tmp_path: Pa
     assert [(s.text, s.language, s.line) for s in (one, two)] == [("A dog", "en", 3), ("Ein Hund", "de", 3)]
     assert one.metadata == {"topic": "7"}
     assert one.group == two.group
-    with pytest.raises(UsageError, match="a table in en, de: copy only the texts to another workbook"):
-        open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "de")
+    with pytest.raises(
+        UsageError, match="a table in en, de: name in it a column fr to fill, and one in another"
+    ):
+        open_document((tmp_path / "x.xlsx").read_bytes(), "x.xlsx", "fr")
     with_ids = zipped(
         ("xl/sharedStrings.xml", texts), ("xl/worksheets/sheet1.xml", rows.replace(">de<", ">ID<"))
     )
     assert [unit.text for unit in open_document(with_ids, "x.xlsx", "de").units]
+
+
+TABLE = """<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData>
+<x:row r="1"><x:c r="A1" t="s"><x:v>0</x:v></x:c><x:c r="B1" t="s"><x:v>1</x:v></x:c>
+<x:c r="C1" t="inlineStr"><x:is><x:t>Deutsch</x:t></x:is></x:c><x:c r="D1"><x:v>context</x:v></x:c>
+<x:c r="E1"><x:v>fr</x:v></x:c></x:row>
+<x:row r="2"><x:c r="A2"><x:v>Cancel</x:v></x:c><x:c r="B2" t="s"><x:v>2</x:v></x:c></x:row>
+<x:row r="3"><x:c r="B3" t="s"><x:v>2</x:v></x:c><x:c r="C3" s="7" t="s"/>
+<x:c r="D3"><x:v>menu</x:v></x:c></x:row>
+<x:row r="4"><x:c r="B4" t="s"><x:v>2</x:v></x:c><x:c r="C4"><x:v>Optionen</x:v></x:c></x:row>
+<x:row r="5"><x:c r="B5" t="s"><x:v>2</x:v></x:c><x:c r="C5"><x:f>B5</x:f></x:c></x:row>
+<x:row r="6"><x:c r="C6"/><x:c r="E6"><x:v>Chien</x:v></x:c></x:row></x:sheetData></x:worksheet>"""
+TABLE_STRINGS = "<sst><si><t>ID</t></si><si><t>English</t></si><si><t>Cancel</t></si></sst>"
+
+
+def test_of_a_table_the_empty_cells_of_its_own_column_are_filled(tmp_path: Path) -> None:
+    content = zipped(("xl/sharedStrings.xml", TABLE_STRINGS), ("xl/worksheets/sheet1.xml", TABLE))
+    document = open_document(content, "x.xlsx", "de")
+    assert [(unit.text, unit.context) for unit in document.units] == [("Cancel", None), ("Cancel", "menu")]
+    assert (document.source, document.kept, document.content()) == ("en", 2, content)
+    assert all(document.fill(unit, Filling("<Ab>\nbrechen ")) for unit in document.units)
+    (tmp_path / "x.xlsx").write_bytes(document.content())
+    with zipfile.ZipFile(tmp_path / "x.xlsx") as filled:
+        assert filled.read("xl/sharedStrings.xml").decode() == TABLE_STRINGS
+        sheet = filled.read("xl/worksheets/sheet1.xml").decode()
+    text = '<x:is><x:t xml:space="preserve">&lt;Ab&gt;\nbrechen </x:t></x:is></x:c>'
+    assert sheet == TABLE.replace(
+        '</x:c></x:row>\n<x:row r="3">', f'</x:c><x:c r="C2" t="inlineStr">{text}</x:row>\n<x:row r="3">'
+    ).replace('<x:c r="C3" s="7" t="s"/>', f'<x:c r="C3" s="7" t="inlineStr">{text}')
+    german = [s.text for s in read(Source(tmp_path / "x.xlsx")) if s.language == "de"]
+    assert german == ["<Ab>\nbrechen "] * 2 + ["Optionen"]
+    british = TABLE.replace('B1" t="s"><x:v>1', 'B1"><x:v>en-GB')
+    two = [("xl/worksheets/sheet2.xml", british), ("xl/worksheets/sheet1.xml", TABLE)]
+    document = open_document(zipped(("xl/sharedStrings.xml", TABLE_STRINGS), *two), "x.xlsx", "de")
+    assert ([unit.text for unit in document.units], document.source) == (["Cancel"] * 4, "en")
+    only = zipped(("xl/worksheets/sheet1.xml", TABLE.replace(">fr<", ">other<")))
+    with pytest.raises(UsageError, match="a table in de: name in it a column de to fill, and one in another"):
+        open_document(only, "x.xlsx", "de")
+
+
+def test_strings_in_the_cells_of_every_sheet_are_filled_beside_shared_ones(tmp_path: Path) -> None:
+    sheets = [(f"xl/worksheets/sheet{number}.xml", INLINE) for number in (10, 2)]
+    content = zipped(("xl/sharedStrings.xml", SHEET), *sheets)
+    document = open_document(content, "x.xlsx", "de")
+    assert [unit.text for unit in document.units] == ["A dog", "Two cats"] * 3
+    assert all(document.fill(unit, Filling(TRANSLATION)) for unit in document.units)
+    again = open_document(document.content(), "x.xlsx", "de")
+    assert [unit.text for unit in again.units] == [TRANSLATION] * 6
+
+
+def test_headers_footers_and_notes_are_filled_like_the_body_but_no_field() -> None:
+    page = '<p><r><t>Page </t></r><r><fldChar fldCharType="begin"/></r><r><t>1</t></r></p>'
+    parts = [
+        (
+            "word/footnotes.xml",
+            f"<footnotes><footnote>{page.partition('<r><fld')[0]}</p></footnote></footnotes>",
+        ),
+        ("word/header1.xml", "<hdr><p><r><t>Terms</t></r></p></hdr>"),
+        ("word/footer2.xml", f"<ftr>{page}<p><fldSimple><r><t>2</t></r></fldSimple></p></ftr>"),
+        ("word/comments.xml", "<comments><p><r><t>Why?</t></r></p></comments>"),
+        ("word/document.xml", WORD),
+    ]
+    document = open_document(zipped(*parts), "x.docx", "de")
+    texts = [unit.text for unit in document.units]
+    assert texts == ["A dog runs.", "A cat.", "Terms", "Page 1", "2", "Page "]
+    fillings = [unit.adapt and unit.adapt(Filling(TRANSLATION)) for unit in document.units]
+    assert [bool(filling) for filling in fillings] == [True, True, True, False, False, True]
+    for unit, filling in zip(document.units, fillings, strict=True):
+        assert filling is None or document.fill(unit, filling)
+    again = [unit.text for unit in open_document(document.content(), "x.docx", "de").units]
+    assert again == [TRANSLATION] * 3 + ["Page 1", "2", TRANSLATION]
 
 
 def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
@@ -345,7 +418,9 @@ def test_breaks_divide_words_and_a_text_box_has_its_own_paragraphs() -> None:
     assert all(document.fill(unit, Filling(TRANSLATION)) for unit in document.units)
     again = open_document(document.content(), "x.docx", "de")
     assert [unit.text for unit in again.units] == [TRANSLATION] * 2
-    assert [again.text.count(mark) for mark in ("<tab/>", "<cr/>", "<br/>")] == [4, 2, 2]
+    with zipfile.ZipFile(io.BytesIO(again.content())) as parts:
+        filled = parts.read("word/document.xml").decode()
+    assert [filled.count(mark) for mark in ("<tab/>", "<cr/>", "<br/>")] == [4, 2, 2]
 
 
 def test_a_string_catalogue_has_every_language(tmp_path: Path) -> None:

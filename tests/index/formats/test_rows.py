@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source, read
+from index.formats.rows import language_of
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
+from index.languages import language, standard_code
 from index.text.normalisation import clean
 from tests.files import jsonl, tsv
 
@@ -80,6 +82,32 @@ def test_a_column_a_language_aligns_a_row(tmp_path: Path, suffix: str, german: s
     ]
     assert one.group == two.group != three.group
     assert one.metadata == {"topic": "x"}
+
+
+@each
+@pytest.mark.parametrize("key", ["id", "ID", "Id"])
+def test_a_column_of_ids_is_not_indonesian(tmp_path: Path, suffix: str, key: str) -> None:
+    rows = [{key: "k1", "English (US)": "A dog.", "Deutsch (AT)": "Ein Hund.", "English (old)": "Dog."}]
+    one, two = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert [(s.id, s.language, s.text) for s in (one, two)] == [
+        ("k1", "en-US", "A dog."),
+        ("k1", "de-AT", "Ein Hund."),
+    ]
+    assert one.metadata == {"English (old)": "Dog."}
+
+
+def test_of_two_columns_of_ids_the_one_that_is_named_so_counts(tmp_path: Path) -> None:
+    (sentence,) = found(jsonl(tmp_path / "x.jsonl", [{"ID": "7", "id": "a", "en": "A dog.", "ind": ""}]))
+    assert (sentence.id, sentence.metadata) == ("a", {"ID": "7"})
+
+
+PHRASES = Path(__file__).resolve().parents[3] / "corpora" / "phrases" / "phrases.tsv"
+
+
+@pytest.mark.parametrize("code", PHRASES.read_text("utf-8").partition("\n")[0].split("\t")[3:])
+def test_the_languages_of_the_phrases_go_by_their_names(code: str) -> None:
+    named = language(standard_code(code))
+    assert {language_of(name) for name in (named.name, named.native)} == {named.code}
 
 
 @each

@@ -31,13 +31,13 @@ def settle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listed(folder: Path) -> dict[str, files.FileEntry]:
-    found = files.describe(folder)
+    found = files.entries_of(folder)
     del found["manifest.json"]
     return found
 
 
 def test_describe_gives_size_and_sha256_by_posix_name(folder: Path) -> None:
-    found = files.describe(folder)
+    found = files.entries_of(folder)
     assert set(found) == {"a", "sub/b", "manifest.json"}
     assert found["a"] == files.FileEntry(sha256=hashlib.sha256(b"one").hexdigest(), size=3)
 

@@ -10,6 +10,7 @@ from index.build.changes import change_index
 from index.encoder.bundle import Bundle
 from index.errors import OutdatedError, UsageError
 from index.formats.registry import Source
+from index.storage.options import Options
 from index.storage.versions import VERSIONS, open_version
 from index.teaching.learn_language import teach_index
 from tests.bundles import DRAWN, make_corpus
@@ -60,6 +61,24 @@ def test_taught_words_answer_as_well_as_ask_with_a_corpus_and_without(index: Pat
     assert (word[0].id, word[0].confidence) == (before[0].id, before[0].confidence), "as sure as before"
     assert (word[0].text, word[0].examples) == ("Godo", ("Godo kuras.", "Jen Godo kaj dog."))
     assert after.sentences(["The dog."], "en", "eo")[0]
+
+
+def test_few_sentences_of_a_taught_language_change_no_answer_in_others(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ("en", "de"), 40)
+    build_index(bundle, corpus, tmp_path / "index", options=Options(aligned=True))
+    teach_index(tmp_path / "index", "eo", CAPTIONS)
+    asked = ["la godo", "la drib", "godo kaj tac"]
+    before = Translator.open(tmp_path / "index").sentences(asked, "eo", "de", 5)
+    table = tmp_path / "few.tsv"
+    table.write_text("en\teo\nThe dog is old.\tla godo oldas\nA bird.\tdribo\n", "utf-8")
+    change_index(tmp_path / "index", add=[Source(table)])
+    translator = Translator.open(tmp_path / "index")
+    assert translator.sentences(["la godo oldas"], "eo", "en")[0][0].match == "exact"
+    for old, new in zip(before, translator.sentences(asked, "eo", "de", 5), strict=True):
+        assert [one.text for one in new[:4]] == [one.text for one in old[:4]]
+        assert {one.gloss for one in new} == {None}, "its few sentences do not say what an answer says"
 
 
 def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:

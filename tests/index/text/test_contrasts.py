@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from index.encoder.text_encoder import TextEncoder
 from index.text.contrasts import lexicon
 from index.text.contrasts.compare import WITHIN, contrasts
-from index.text.contrasts.lexicon import AFFIRMATIVE, POLITE, POLITE_FORMS, known_languages, said
+from index.text.contrasts.lexicon import (
+    AFFIRMATIVE,
+    CHOICE,
+    EVENT_FIRST,
+    POLITE,
+    POLITE_FORMS,
+    POSTPOSITIONS,
+    PREFIX,
+    known_languages,
+    said,
+)
 from index.text.contrasts.meanings import Meanings
 from index.text.normalisation import words
 from index.text.number_words import contradict, numbers_in
@@ -276,6 +286,9 @@ def test_translations_that_somebody_wrote_hardly_ever_contrast(language: str) ->
     assert wrong <= MOST_FALSE * len(english)
 
 
+OF_SOME = {AFFIRMATIVE, POLITE, POLITE_FORMS, POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST}  # languages
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_axes_that_english_has_have_its_values(language: str) -> None:
     folder = Path(lexicon.__file__).parent
@@ -283,7 +296,7 @@ def test_axes_that_english_has_have_its_values(language: str) -> None:
         tomllib.loads((folder / f"{code}.toml").read_text("utf-8")) for code in ("en", language)
     )
     for axis, values in other.items():
-        assert axis in english or isinstance(values, dict) or axis in (AFFIRMATIVE, POLITE, POLITE_FORMS)
+        assert axis in english or isinstance(values, dict) or axis in OF_SOME
         shared = isinstance(values, dict) and axis in english and axis not in WITHIN
         assert not shared or values.keys() <= english[axis].keys()
 

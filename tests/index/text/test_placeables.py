@@ -61,6 +61,11 @@ def test_tags_and_placeholders_are_not_encoded() -> None:
         ("<a href='/b'>2</a>", "<a href='/a'>1</a>", "<a href='/a'>1.</a>", "<a href='/b'>2.</a>"),
         ("<i>2</i>", "<b>1</b>", "<b>1.</b>", "<b>2.</b>"),
         ("%1$s, %2$s", "%s, %s", "%s, %s!", "%s, %s!"),
+        ("$9,876.00", "$1,234.50", "1.234,50 $", "9.876,00 $"),
+        ("$12,345.60 or {0}", "$1,234.50 or {a.b}", "{a.b} : 1\u00a0234,50 $", "{0} : 12\u00a0345,60 $"),
+        ("2.5 of 7.5", "1.5 of 1,5", "1,5 von 1,5", "1,5 von 1,5"),  # which one is meant cannot be told
+        ("$75", "$1,250", "1.250 $", "1.250 $"),
+        ("On 6/7/2026", "On 5/5/2026", "Am 5.5.2026", "Am 5.5.2026"),  # the month may be first
         ("1,500 ml", "500 ml", "500 ml", "500 ml"),  # one and a half in German
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.errors import DamagedError, UsageError
 from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FLAT_ROWS, SCAN_ROWS, FaissIndex, check_factory, factory_string, write_faiss

@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 
 from index.answers.answer import Answer, Answers
+from index.answers.request import Query
 from service.app import open_cache
 from service.engine.cache import CacheKey, MemoryCache, cached
 from service.engine.redis_cache import shared_key
@@ -15,8 +16,15 @@ from service.observability.metrics import Metrics
 from service.settings import Settings
 
 pytestmark = pytest.mark.anyio
-A = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
-B, C = A._replace(text="A cat."), A._replace(target="pt")
+A = CacheKey("small@1", "20261120-1", Query("sentence", "A dog.", "en", "de", 1))
+
+
+def of(key: CacheKey, **query: object) -> CacheKey:
+    """A key with another query."""
+    return key._replace(query=key.query._replace(**query))
+
+
+B, C = of(A, text="A cat."), of(A, target="pt")
 
 
 def answers(text: str) -> Answers:
@@ -35,11 +43,12 @@ def answers(text: str) -> Answers:
 
 
 def test_a_key_depends_on_everything_and_shows_no_text() -> None:
-    other = CacheKey("big@1", "20261120-2", "word", "A cat.", "pt", "ar", 2)
-    keys = {shared_key(A._replace(**{name: getattr(other, name)})) for name in A._fields}
+    other = Query("word", "A cat.", "pt", "ar", 2)
+    keys = {shared_key(of(A, **{name: value})) for name, value in other._asdict().items()}
+    keys |= {shared_key(A._replace(model="big@1")), shared_key(A._replace(version="20261120-2"))}
     assert len(keys | {shared_key(A), shared_key(A, b"x" * 16)}) == 9
     assert "dog" not in "".join(keys)
-    assert shared_key(A._replace(text="a", source="en")) != shared_key(A._replace(text="aen", source=""))
+    assert shared_key(of(A, text="a", source="en")) != shared_key(of(A, text="aen", source=""))
 
 
 async def test_what_was_put_is_found_and_the_rest_is_not() -> None:
@@ -82,7 +91,7 @@ def test_it_takes_the_memory_that_it_may_and_no_more(
         number = size = 0
         while size < 2 * BOUND:
             number += 1
-            key = A._replace(text=f"{number:0{characters}}")
+            key = of(A, text=f"{number:0{characters}}")
             document = answers("ä" * characters)[0].model_dump_json()
             found = [Answer.model_validate_json(document) for _ in range(count)]
             value = tuple(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from index.answers.request import Query
 from service.app import open_cache
 from service.engine import redis_cache
 from service.engine.cache import CacheKey
@@ -18,12 +19,12 @@ from service.engine.redis_cache import RedisCache, StoredAnswers, shared_key
 from service.observability.metrics import Metrics
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
-from tests.service.engine.test_cache import answers
+from tests.service.engine.test_cache import answers, of
 from tests.service.server import free_port
 
 pytestmark = pytest.mark.anyio
-KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
-OTHER = KEY._replace(text="A cat.")
+KEY = CacheKey("small@1", "20261120-1", Query("sentence", "A dog.", "en", "de", 1))
+OTHER = of(KEY, text="A cat.")
 SOON = 0.25  # seconds
 NAME = shared_key(KEY)
 
@@ -47,7 +48,7 @@ async def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(
     async with using(redis_server.url) as cache:
         await cache.put({KEY: answers("x"), OTHER: ()})
     async with using(redis_server.url) as cache:
-        assert await cache.get([KEY, OTHER, KEY._replace(k=2)]) == [answers("x"), (), None]
+        assert await cache.get([KEY, OTHER, of(KEY, k=2)]) == [answers("x"), (), None]
         assert await cache.get([]) == []
     with Redis.from_url(redis_server.url) as client:
         assert 0 < client.ttl(NAME) <= 86_400

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from index.encoder.bundle import open_bundle
-from index.storage.versions import ENCODER, VERSIONS, current
+from index.storage.versions import ENCODER_FOLDER, VERSIONS, current
 from tests.bundles import DRAWN
 from tests.service.browser import OpenPage, assert_fit_for_all
 from tests.service.jobs.conftest import KEY, Stage
@@ -57,7 +57,7 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     with stage.working():
         expect(page.get_by_text("Learned from 12 lines.")).to_be_visible(timeout=60_000)
-    taught = open_bundle(stage.index / VERSIONS / current(stage.index) / ENCODER)
+    taught = open_bundle(stage.index / VERSIONS / current(stage.index) / ENCODER_FOLDER)
     assert current(stage.index) != first
     assert "eo" in taught.manifest.languages
     page.get_by_label("In the new language").fill("La hundo")

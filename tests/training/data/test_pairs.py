@@ -6,7 +6,7 @@ import torch
 
 from index.errors import DamagedError
 from training.data.pairs import PairSupplier, PseudopairSupplier, read_pairs
-from training.data.tokens import Texts
+from training.data.tokens import Padded
 
 CPU = torch.device("cpu")
 EVERY = slice(None)
@@ -32,7 +32,7 @@ def source(seed: int = 0) -> PseudopairSupplier:
     return made
 
 
-def batch(made: PairSupplier, size: int, epoch: int, number: int, rows: slice = EVERY) -> tuple[Texts, ...]:
+def batch(made: PairSupplier, size: int, epoch: int, number: int, rows: slice = EVERY) -> tuple[Padded, ...]:
     """Some rows of a batch, both sides."""
     made.begin(size, epoch, number)
     part = made.part(CAPTIONS, rows, UNUSED_DRAW, CPU)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from evaluation.suites.pictograms import part_of, read_names
 from index.errors import DataError
 from training.data.captions import load_split
+from training.data.dealing import disjoint_drawings
 from training.data.pictograms import is_drawing, load_drawings, open_artists
 from training.data.settings import DataSettings
-from training.papers.shared.dealing import disjoint_drawings
 from training.smoke.drawings import ARTISTS, DRAWN_OF_EIGHT, concepts
 
 LANGUAGES = ("en", "de", "pt")

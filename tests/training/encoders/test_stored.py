@@ -10,6 +10,7 @@ import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
 
+from index.arrays import unit
 from index.encoder.bundle import (
     ENCODER,
     ENCODER_GRAPHS,
@@ -20,7 +21,6 @@ from index.encoder.bundle import (
 )
 from index.encoder.picture_space import PictureSpace
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import unit
 from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
 from training.data.tokens import tokenize

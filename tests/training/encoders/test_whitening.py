@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.errors import TrainingError
 from training.encoders.picture_space import fit_whitening
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
+from training.loop.chunks import ChunkedEngine
 from training.loop.engine import Chunk, Engine, cut, uses_bfloat16
 from training.loop.prepare import prepare
 from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop
 from training.objectives.base import Forward, Step, weighted_losses
-from training.papers.shared.chunks import ChunkedEngine
 
 ADAPTED = (
     "text={'encoder': 'adapted', 'width': 16}".replace("'", '"'),

@@ -13,7 +13,7 @@ from tests.training.tiny import BAG, recipe
 from training.export.bundle import export_run
 from training.export.card import model_card
 from training.loop.prepare import prepare
-from training.loop.run import Run, create_run, lineage_of
+from training.loop.run import LINEAGE, Run, create_run, lineage_of
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe
 
@@ -37,7 +37,7 @@ def begun(start: Path, data: Path, folder: Path, *more: str) -> Run:
 
 
 def noted(run: Run) -> Lineage:
-    return Lineage.model_validate_json(run.lineage_file.read_bytes())
+    return Lineage.model_validate_json((run.folder / LINEAGE).read_bytes())
 
 
 def test_a_run_notes_what_it_learns_from(bag_run: Run, bag_bundle: Bundle) -> None:

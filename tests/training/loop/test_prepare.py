@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from index.encoder.vectors import unit
+from index.arrays import unit
+from index.encoder.bundle import TOKENIZER
 from index.errors import DamagedError
 from tests.training.tiny import BAG, SIZE, recipe
 from training.data.captions import CaptionedPictures, load_split
@@ -27,11 +28,11 @@ def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> 
     assert first.get_vocab_size() <= 300
     assert run.tokenizer().to_str() == first.to_str()
     other = train_tokenizer(["a zyzzyva"] * 9, run.recipe.tokenizer, sequence_token=False, max_tokens=9)
-    other.save(str(run.tokenizer_file))
+    other.save(str(run.folder / TOKENIZER))
     assert vocabulary(run, train, {}, run.recipe.text).to_str() == other.to_str(), (
         "reopened, not learned again"
     )
-    run.tokenizer_file.write_text("{")
+    (run.folder / TOKENIZER).write_text("{")
     with pytest.raises(DamagedError, match=r"tokenizer\.json can't be read"):
         vocabulary(run, train, {}, run.recipe.text)
 

@@ -5,7 +5,7 @@ import pytest
 
 from index.errors import DamagedError
 from tests.training.tiny import BAG, TRANSFORMER, recipe
-from training.loop.run import create_run, open_run
+from training.loop.run import LOG, create_run, open_run
 
 
 def test_a_new_run_keeps_its_recipe_with_the_overrides(tmp_path: Path) -> None:
@@ -32,13 +32,13 @@ def test_the_log_is_cut_back_to_a_checkpoint(tmp_path: Path) -> None:
     run.log({"step": 0})
     size = run.log_size()
     run.log({"step": 1, "loss": 0.5})
-    with run.log_file.open("a") as log:
+    with (run.folder / LOG).open("a") as log:
         log.write('{"step": 2, "lo')  # a line that a kill cut short
     run.cut_log(size)
     run.log({"step": 1, "loss": 0.25})
-    assert list(map(json.loads, run.log_file.read_text().splitlines())) == [
+    assert list(map(json.loads, (run.folder / LOG).read_text().splitlines())) == [
         {"step": 0},
         {"step": 1, "loss": 0.25},
     ]
     run.cut_log(10_000)
-    assert len(run.log_file.read_text().splitlines()) == 2, "it is never made longer"
+    assert len((run.folder / LOG).read_text().splitlines()) == 2, "it is never made longer"

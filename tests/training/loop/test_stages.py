@@ -8,7 +8,7 @@ from safetensors.numpy import load_file
 
 from index.errors import RecipeError
 from tests.training.tiny import BAG, recipe
-from training.encoders.stored import TABLE
+from training.encoders.stored import BEST, TABLE
 from training.loop.prepare import prepare
 from training.loop.run import open_run
 from training.loop.training_loop import train
@@ -33,7 +33,7 @@ def test_each_stage_is_a_run_that_goes_on_from_the_one_before(data: Path, tmp_pa
     ]
     sizes = [stage.tokenizer().get_vocab_size() for stage in stages]
     assert sizes[0] == sizes[1] < sizes[2] <= sizes[0] + 20
-    tables = [load_file(stage.best_file)[TABLE] for stage in stages]
+    tables = [load_file(stage.folder / BEST)[TABLE] for stage in stages]
     np.testing.assert_allclose(tables[2][: sizes[0]], tables[1], atol=1e-5, err_msg="at hardly any rate")
     spaces = [stage.picture_space() for stage in stages]
     np.testing.assert_array_equal(spaces[0].projection, spaces[2].projection)
@@ -42,13 +42,13 @@ def test_each_stage_is_a_run_that_goes_on_from_the_one_before(data: Path, tmp_pa
 
 def test_an_interrupted_stage_is_gone_on_with(data: Path, tmp_path: Path) -> None:
     given = recipe(BAG, tmp_path, *STAGED)
-    before = load_file(train(given, data, tmp_path / "run").best_file)
+    before = load_file(train(given, data, tmp_path / "run").folder / BEST)
     for name in ("run-2", "run"):  # as if it had been stopped in the second
         for file in (tmp_path / name).iterdir():
             if file.name != "recipe.json":
                 file.unlink()
     again = train(given, data, tmp_path / "run", resume=True)
-    assert np.allclose(load_file(again.best_file)[TABLE], before[TABLE], atol=1e-6)
+    assert np.allclose(load_file(again.folder / BEST)[TABLE], before[TABLE], atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from torch import Tensor
 
 from index.errors import DataError, TrainingError, UsageError
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe, train_until
+from training.encoders.stored import BEST
 from training.export.bundle import export_run
 from training.loop import engine
 from training.loop import training_loop as loop
 from training.loop.checkpoint import load_best, load_last
 from training.loop.prepare import prepare
-from training.loop.run import Run, open_run
+from training.loop.run import LAST, LOG, Run, open_run
 from training.loop.training_loop import learning_rate, train
 from training.objectives.base import weighted_losses
 from training.recipes.settings import OptimiserSettings
@@ -25,7 +26,7 @@ OFTEN = ("run.checkpoint_every=2", "optimiser.epochs=4")
 
 
 def entries(run: Run) -> list[dict[str, Any]]:
-    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
+    return list(map(json.loads, (run.folder / LOG).read_text("utf-8").splitlines()))
 
 
 def outcome(run: Run) -> dict[str, Any]:
@@ -83,8 +84,8 @@ def test_a_later_epoch_that_is_worse_or_no_better_does_not_become_the_best(
     monkeypatch.setattr(loop, "validate", lambda *_: {"en": next(told), "de": 0.0})
     run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
     assert (run.result()["sum_of_recalls"], run.result()["best_epoch"]) == (150, 2)
-    assert load_best(run.best_file, prepare(run, data).model).epoch == 2
-    best, last = load_file(run.best_file), load_file(run.last_file)
+    assert load_best(run.folder / BEST, prepare(run, data).model).epoch == 2
+    best, last = load_file(run.folder / BEST), load_file(run.folder / LAST)
     assert not torch.equal(best["model.text.tokens.weight"], last["model.text.tokens.weight"])
 
 
@@ -98,7 +99,7 @@ def test_a_seed_decides_everything(data: Path, tmp_path: Path, transformer_run: 
     other = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "seed=6"), data, tmp_path / "other")
     assert entries(again) == entries(transformer_run)
     assert entries(other) != entries(transformer_run)
-    ours, theirs = load_file(again.best_file), load_file(transformer_run.best_file)
+    ours, theirs = load_file(again.folder / BEST), load_file(transformer_run.folder / BEST)
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
@@ -136,7 +137,7 @@ def test_an_interrupted_run_ends_with_the_same_result(
     run = train(given, data, tmp_path / "run", resume=True)
     assert entries(run) == entries(whole)
     assert outcome(run) == outcome(whole)
-    ours, theirs = load_file(run.best_file), load_file(whole.best_file)
+    ours, theirs = load_file(run.folder / BEST), load_file(whole.folder / BEST)
     assert set(ours) == set(theirs)
     assert all(torch.allclose(ours[key], theirs[key], atol=1e-5) for key in theirs)
 

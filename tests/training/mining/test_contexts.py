@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from training.mining.contexts import Contexts, translations
 
 WORDS, SHOWN, TOPICS, SENTENCES, DIMENSION = 200, 120, 20, 4000, 64

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from tests.bundles import unit_rows
 from training.mining.nearest import FLAT_ROWS, QUERIES, AllVectors, Lists
 

@@ -4,31 +4,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.vectors.faiss import FLAT_ROWS
 from training.mining.probable_pairs import Sentences, halves_to_join, joined, probable_pairs
 
-Tokens = NDArray[np.int32]
+TokenIds = NDArray[np.int32]
 TOKENS, WIDTH, LENGTH = 3000, 64, 8
 
 
-def sentences(count: int, seed: int) -> list[Tokens]:
+def sentences(count: int, seed: int) -> list[TokenIds]:
     draw = np.random.default_rng(seed)
     return [draw.integers(TOKENS, size=draw.integers(4, LENGTH + 1)).astype(np.int32) for _ in range(count)]
 
 
-def embedded(rows: list[Tokens], noise: float, seed: int) -> NDArray[np.float32]:
+def embedded(rows: list[TokenIds], noise: float, seed: int) -> NDArray[np.float32]:
     """The means of the vectors of their tokens, which are the same in all languages up to noise."""
     table = np.random.default_rng(9).normal(size=(TOKENS, WIDTH))
     table = table + noise * np.random.default_rng(seed).normal(size=table.shape)
     return unit(np.stack([table[row].mean(axis=0) for row in rows]).astype(np.float32))
 
 
-def artificial(rows: list[Tokens], share: float, seed: int) -> list[Tokens]:
+def artificial(rows: list[TokenIds], share: float, seed: int) -> list[TokenIds]:
     return joined(rows, halves_to_join(list(map(len, rows)), share, np.random.default_rng(seed)))
 
 
-def both(ours: list[Tokens], theirs: list[Tokens], noise: float) -> tuple[Sentences, Sentences]:
+def both(ours: list[TokenIds], theirs: list[TokenIds], noise: float) -> tuple[Sentences, Sentences]:
     searched = [*ours, *artificial(ours, 0.5, 5)]
     first = Sentences(embedded(searched, noise, 1), list(map(len, searched)), len(ours), 0)
     return first, Sentences(embedded(theirs, noise, 2), list(map(len, theirs)), len(theirs), 0)

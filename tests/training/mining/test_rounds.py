@@ -13,13 +13,12 @@ from index.errors import DamagedError, RecipeError
 from tests.training.loop.test_training_loop import entries
 from tests.training.tiny import BAG, recipe, train_until
 from training.data.pairs import read_pairs
-from training.encoders.stored import TABLE
+from training.encoders.stored import BEST, TABLE
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
 from training.mining import rounds
-from training.mining.rounds import Words, last_round, stage
-from training.papers.shared.mutual import MutualRound
+from training.mining.rounds import Round, Words, last_round, round_span
 from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
@@ -85,7 +84,7 @@ def test_some_languages_gain_while_the_subwords_of_the_others_stay(data: Path, t
     given = [key for key in ROUNDS if not key.startswith("text.")]
     run = train(recipe(BAG, tmp_path, *given, *more, "run.keep=last"), data, tmp_path / "run")
     assert set(load_pairs(run.pseudopairs_file(3))) == {"de en", "de en weight"}
-    before, after = (load_file(each.best_file)[TABLE] for each in (start, run))
+    before, after = (load_file(each.folder / BEST)[TABLE] for each in (start, run))
     has_moved = (before != after).any(dim=1)
     sentences = prepare(run, data).data.sentences
     german, english = (set(np.concatenate(sentences[code]).tolist()) for code in ("de", "en"))
@@ -118,9 +117,9 @@ def test_contexts_count_in_the_first_rounds_that_compare_words() -> None:
 
 
 def test_the_epochs_between_rounds() -> None:
-    found = [stage(epoch, 6, MiningSettings(begin=3, every=2)) for epoch in range(6)]
+    found = [round_span(epoch, 6, MiningSettings(begin=3, every=2)) for epoch in range(6)]
     assert found == [(0, 3)] * 3 + [(3, 5)] * 2 + [(5, 6)]
-    assert stage(4, 6, None) == (0, 6)
+    assert round_span(4, 6, None) == (0, 6)
 
 
 def test_the_rate_falls_before_each_round(run: Run) -> None:
@@ -152,7 +151,7 @@ def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path)
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
-        pairs, _ = MutualRound(source, epoch, prepared._embed, few, {}).mined()
+        pairs, _ = Round(source, epoch, prepared._embed, few, {}).mined()
         english = np.concatenate([rows[:, key.index("en")] for key, rows in pairs.items() if "en" in key])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20
@@ -165,7 +164,7 @@ def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: P
     out = tmp_path / "run"
     train_until(run.result()["steps"] - 1, run.recipe, data, out)
     again = train(run.recipe, data, out, resume=True)
-    ours, theirs = load_file(again.best_file), load_file(run.best_file)
+    ours, theirs = load_file(again.folder / BEST), load_file(run.folder / BEST)
     assert all(torch.allclose(ours[name], theirs[name], atol=1e-5) for name in theirs)
     assert entries(again) == entries(run)
 

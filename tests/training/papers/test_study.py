@@ -11,7 +11,8 @@ import pytest
 from passepartout import run
 from tests.conftest import Fails
 from tests.training.papers.conftest import TINY
-from training.papers.study import Claims, Study, papers, read_claims
+from training.papers.study import Claims, Study, read_claims
+from training.recipes.files import papers
 
 Capture = pytest.CaptureFixture[str]
 SYSTEM = "globetrotter-mini"

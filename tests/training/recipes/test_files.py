@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from index.errors import RecipeError
 from tests.training.tiny import BAG
-from training.recipes.files import Table, merged, shipped_recipes
+from training.recipes.files import TomlTable, merged, shipped_recipes
 from training.recipes.recipe import load_recipe
 
 CHANGED = """
@@ -103,7 +103,7 @@ tables = st.recursive(
 
 
 @given(tables, tables)
-def test_the_upper_table_wins_and_no_key_of_the_lower_is_lost(lower: Table, upper: Table) -> None:
+def test_the_upper_table_wins_and_no_key_of_the_lower_is_lost(lower: TomlTable, upper: TomlTable) -> None:
     found = merged(lower, upper)
     assert merged(found, upper) == found
     assert merged(lower, {}) == lower

@@ -37,6 +37,6 @@ def test_the_rate_rises_again_after_the_pretraining_where_it_is_asked_to() -> No
     once, again = (
         ScheduleSettings(pretraining=("cloze",), pretraining_epochs=2, rewarm=rise) for rise in (False, True)
     )
-    assert [once.stage(epoch, 0, 5) for epoch in range(3)] == [(0, 5)] * 3
-    assert [again.stage(epoch, 0, 5) for epoch in range(4)] == [(0, 2), (0, 2), (2, 5), (2, 5)]
-    assert again.stage(3, 2, 5) == (2, 5), "a round of mining begins there anyway"
+    assert [once.rate_span(epoch, 0, 5) for epoch in range(3)] == [(0, 5)] * 3
+    assert [again.rate_span(epoch, 0, 5) for epoch in range(4)] == [(0, 2), (0, 2), (2, 5), (2, 5)]
+    assert again.rate_span(3, 2, 5) == (2, 5), "a round of mining begins there anyway"

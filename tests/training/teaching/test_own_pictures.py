@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evaluation.suites.sets import read_captions
+from index.arrays import unit
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.picture_space import PictureSpace, read_picture_space
-from index.encoder.vectors import unit
 from index.errors import DamagedError
 from passepartout import run
 from tests.bundles import make_bundle

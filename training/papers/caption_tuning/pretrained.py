@@ -18,7 +18,9 @@ EAGER_ATTENTION = {"attn_implementation": "eager"}  # the attention that has an 
 
 
 class PretrainedSettings(EncoderSettings):
-    """model: a Hugging Face name, or a folder (looked for below the data folder first); weights as
+    """Settings of a pretrained encoder.
+
+    model: a Hugging Face name, or a folder (looked for below the data folder first); weights as
     safetensors only. width: of its hidden states, checked when it is loaded.
     pooling: the "mean" over all tokens but padding, or the "first" token's state.
     """

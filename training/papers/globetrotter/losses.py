@@ -73,7 +73,7 @@ def mask_tokens(ids: Tensor, share: float, vocabulary: int) -> tuple[Tensor, Ten
     """Token ids (N, T) -> (masked ids (N, T), chosen (N, T) bool).
 
     Each ordinary token is chosen with probability `share`; special tokens never. Draws from torch's global
-    generator, whose state a checkpoint keeps.
+    generator, which is seeded for each chunk.
     """
     chosen = (torch.rand(ids.shape, device=ids.device) < share) & (ids >= len(SPECIAL_TOKENS))
     fate = torch.rand(ids.shape, device=ids.device)

@@ -24,17 +24,14 @@ class LanguageAdversary(Objective):
     """
 
     by_term: ClassVar[bool] = True
-    rows: ClassVar[tuple[str, ...]] = ("inner",)
-
-    supplied: ClassVar[tuple[str, ...]] = ("languages",)
+    rows: ClassVar[tuple[str, ...]] = ("inner", "languages")
 
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         return {"adversary": lambda: LanguageClassifier(model.text.inner_width, model.languages)}
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
-        places = forward.batch.auxiliary["languages"]
-        assert isinstance(places, Tensor), "supplied as numbers"
-        return {"adversary": (forward.model.learned["adversary"](forward["inner"][0]), places[:, 0])}
+        (inner,), (places,) = forward["inner"], forward["languages"]
+        return {"adversary": (forward.model.learned["adversary"](inner), places[:, 0])}
 
     def __call__(self, step: Step) -> Tensor:
         logits, truth = step["adversary"]

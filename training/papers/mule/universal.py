@@ -8,14 +8,15 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from training.data.training_data import TrainingData
-from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors
-from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
 
 
 class UniversalSettings(EncoderSettings):
-    """words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
+    """Settings of MULE's encoder.
+
+    words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
     (512 and 1024 in the paper). dropout: on universal words.
     """
 

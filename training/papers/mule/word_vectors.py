@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import svds
 
-from index.encoder.vectors import Vectors
-from training.data.tokens import Tokens
+from index.arrays import Vectors
+from training.data.tokens import TokenIds
 from training.data.training_data import TrainingData
 
 CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
@@ -34,7 +34,7 @@ def _of_mean_length_one(vectors: Vectors) -> Vectors:
     return vectors / lengths[nonzero].mean() if nonzero.any() else vectors
 
 
-def learn_vectors(rows: Sequence[Tokens], vocabulary: int, width: int, seed: int) -> Vectors:
+def learn_vectors(rows: Sequence[TokenIds], vocabulary: int, width: int, seed: int) -> Vectors:
     """Learn word vectors (vocabulary, width) by factorising positive pointwise mutual information.
 
     They are the first singular vectors times the square roots of the singular values, an explicit form of
@@ -51,7 +51,7 @@ def learn_vectors(rows: Sequence[Tokens], vocabulary: int, width: int, seed: int
     return vectors
 
 
-def cooccurrences(rows: Sequence[Tokens], vocabulary: int) -> csr_array:
+def cooccurrences(rows: Sequence[TokenIds], vocabulary: int) -> csr_array:
     """Count words within CONTEXT_WORDS of each other: symmetric (vocabulary, vocabulary)."""
     total = csr_array((vocabulary, vocabulary), dtype=np.float64)
     lengths = np.asarray([len(row) for row in rows])

@@ -5,13 +5,15 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import EncoderSettings, SentenceEncoder
-from training.papers.shared.heads import last_states
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 
 
 class GRUSettings(EncoderSettings):
-    """embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
-    dropout: on embeddings; the paper does not mention any."""
+    """Settings of the GRU.
+
+    embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
+    dropout: on embeddings; the paper does not mention any.
+    """
 
     tiny: ClassVar[tuple[str, ...]] = ("text.width=32", "text.embedding=32")
 

@@ -10,10 +10,10 @@ from itertools import permutations
 
 import numpy as np
 
-from index.encoder.vectors import Numbers, Vectors
+from index.arrays import Numbers, Vectors
 from training.data.auxiliary import SUPPLIERS
 from training.data.training_data import TrainingData
-from training.papers.shared.mutual import BLOCK
+from training.mining.mutual import BLOCK
 from training.papers.shared.suppliers import DrawnCaptions
 
 # How an objective filters the pairs of each two languages: the most alike, or all but the least alike.

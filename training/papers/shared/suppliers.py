@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from index.encoder.vectors import Numbers
+from index.arrays import Numbers
 from index.errors import DataError
 from training.data.auxiliary import SUPPLIERS, Supplier
 from training.data.captions import CaptionedPictures
-from training.data.tokens import Texts, Tokens, pad
+from training.data.tokens import Padded, TokenIds, pad
 from training.data.training_data import TrainingData
 from training.objectives.base import Tables
 
@@ -35,12 +35,12 @@ class LanguageNumbers(Supplier):
 class DrawnCaptions(Supplier):
     """Supplies another caption for each caption, drawn from `choices[caption]` (numbers) every time."""
 
-    def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[Tokens]) -> None:
+    def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[TokenIds]) -> None:
         self.choices, self.tokens = choices, tokens
 
     def part(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
-    ) -> tuple[Texts]:
+    ) -> tuple[Padded]:
         """Ids and mask (N, T) of the drawn captions."""
         options = (self.choices[caption] for caption in captions)
         drawn = [others[int(draw.integers(len(others)))] for others in options]

@@ -12,19 +12,20 @@ import torch.nn.functional as F
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers, Vectors
-from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, Tokens
+from index.arrays import Numbers, Vectors
+from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, TokenIds
 from training.data.training_data import TrainingData
-from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.papers.mule.word_vectors import initial_word_vectors, principal
-from training.papers.shared.heads import last_states
 from training.papers.shared.language_identifier import LanguageIdentifier
 from training.papers.shared.suppliers import language_places
 from training.papers.smalr.latent import Assignment, LatentSentences, PretrainingSettings, pretrain
 
 
 class HybridSettings(EncoderSettings):
-    """kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
+    """Settings of SMALR's encoder.
+
+    kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
     kept_width: the width of these words' own vectors, which a layer per language maps to width `universal`.
     latent: how many latent tokens the other words may be assigned to (`pretraining`).
     vectors_width: the width of the word vectors that all begins with (training.papers.mule.word_vectors).
@@ -208,7 +209,7 @@ def frequent(counts: Numbers, kept: int | None) -> tuple[Numbers, Numbers]:
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 
 
-def _counts(rows: Sequence[Tokens], size: int) -> Numbers:
+def _counts(rows: Sequence[TokenIds], size: int) -> Numbers:
     """Occurrences of each token."""
     return np.bincount(np.concatenate([*rows, np.empty(0, np.int32)]), minlength=size).astype(np.int64)
 

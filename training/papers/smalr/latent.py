@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers, Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from training.data.settings import SettingsTable
-from training.data.tokens import Tokens
+from training.data.tokens import TokenIds
 from training.papers.mule.losses import top_violations
 
 
@@ -44,7 +44,7 @@ class Assignment:
 class LatentSentences:
     """Training sentences: token ids, and each sentence's language (N,) and picture (N,)."""
 
-    tokens: Sequence[Tokens]
+    tokens: Sequence[TokenIds]
     languages: Numbers
     pictures: Numbers
 

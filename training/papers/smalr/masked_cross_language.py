@@ -31,9 +31,12 @@ class MaskedCrossLanguage(Objective):
 
     by_term: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ("text",)
-    supplied: ClassVar[tuple[str, ...]] = ("partners",)
 
     mask: float = Field(default=0.2, gt=0, lt=1)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        return frozenset({"partners"})  # as tokens, which `compute` masks
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         yield from several_captions(recipe)
@@ -127,7 +130,7 @@ def hide_words(ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]
     """Mask tokens: ids and mask (N, T) -> the ids with some as <mask>, and the mask without these.
 
     Each ordinary token is hidden with probability `share`; one of a sentence always stays. Draws from torch's
-    global generator, whose state a checkpoint keeps.
+    global generator, which is seeded for each chunk.
     """
     chance = torch.rand(ids.shape, device=ids.device)
     ordinary = (mask == 1) & (ids >= len(SPECIAL_TOKENS))

@@ -7,10 +7,10 @@ import numpy as np
 from torch import Tensor
 
 from training.data.auxiliary import SUPPLIERS
-from training.data.pairs import LANGUAGE_EVENNESS, PairSupplier
+from training.data.pairs import LANGUAGE_EVENNESS, PairSupplier, TokenPair
 from training.data.pictograms import is_drawing
 from training.data.settings import PICTOGRAM_SET
-from training.data.tokens import Tokens
+from training.data.tokens import TokenIds
 from training.data.training_data import TrainingData
 from training.objectives.base import Contrastive, Step, Tables, named, partner_loss
 
@@ -43,13 +43,13 @@ class HalvesSupplier(PairSupplier):
     power of 3/4.
     """
 
-    def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
+    def __init__(self, tokens: Mapping[str, Sequence[TokenIds]], seed: int) -> None:
         super().__init__()
         long = {language: [row for row in rows if len(row) > 1] for language, rows in tokens.items()}
         self.tokens = {language: rows for language, rows in long.items() if rows}
         self.seed = seed
 
-    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+    def draw(self, size: int, epoch: int, number: int) -> list[TokenPair] | None:
         draw = np.random.default_rng([self.seed, epoch, number, HALVES_STREAM])
         languages = list(self.tokens)
         weights = np.asarray([len(self.tokens[language]) for language in languages]) ** LANGUAGE_EVENNESS
@@ -57,14 +57,14 @@ class HalvesSupplier(PairSupplier):
         return [halved(rows[i], draw) for i in draw.integers(len(rows), size=size)]
 
 
-def halved(tokens: Tokens, draw: np.random.Generator) -> tuple[Tokens, Tokens]:
+def halved(tokens: TokenIds, draw: np.random.Generator) -> TokenPair:
     """Divide a sentence's tokens into two random halves, each in order; the second may be longer by one."""
     first = np.zeros(len(tokens), bool)
     first[draw.permutation(len(tokens))[: len(tokens) // 2]] = True
     return tokens[first], tokens[~first]
 
 
-def scenes(data: TrainingData) -> dict[str, list[Tokens]]:
+def scenes(data: TrainingData) -> dict[str, list[TokenIds]]:
     """The sentences of a run without the captions of drawings, which are lists of synonyms."""
     drawing_flags: dict[str, list[bool]] = {language: [] for language in data.sentences}
     for caption in data.captions.captions:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
-from index.encoder.vectors import Numbers, Vectors, unit
-from training.data.tokens import Tokens
+from index.arrays import Numbers, Vectors, unit
+from training.data.tokens import TokenIds
 from training.data.training_data import TrainingData
 from training.encoders.bag import TokenMean, TokenMeanSettings
 from training.encoders.vision import VisionSettings
@@ -25,7 +25,9 @@ from training.papers.shared.suppliers import language_places
 
 
 class VerifiedBagSettings(TokenMeanSettings):
-    """shared: the subwords of which two languages share the embedding: those that pictures verify, or none.
+    """Settings of the bag whose shared subwords are verified.
+
+    shared: the subwords of which two languages share the embedding: those that pictures verify, or none.
     false_discovery_rate: the expected share of wrongly shared ones among them.
     """
 
@@ -79,7 +81,7 @@ class VerifiedBag(TokenMean):
 
 
 def verified_rows(
-    tokens: Sequence[Tokens],
+    tokens: Sequence[TokenIds],
     languages: Numbers,
     pictures: Numbers,
     space: Vectors,

@@ -88,12 +88,11 @@ def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_
     prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
     loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
     batches = list(prepared.batches(0))
-    loop.stage, model = (0, len(batches)), prepared.model
-    model.train()
+    model = prepared.model.train()
     changed: list[tuple[bool, bool, bool]] = []
     for chunks in batches:
         before = {name: weights.detach().clone() for name, weights in model.named_parameters()}
-        loop._step(chunks)
+        loop._step(chunks, loop.settings.learning_rate)
         moved = {name for name, weights in model.named_parameters() if not torch.equal(weights, before[name])}
         parts = ("text.", "backbone.", "text_head.")
         changed.append(tuple(any(name.startswith(part) for name in moved) for part in parts))  # type: ignore[arg-type]

@@ -8,11 +8,13 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, models
 
-from index.encoder.vectors import unit
+from index.arrays import unit
+from index.encoder.bundle import TOKENIZER
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.training_data import TrainingData
-from training.loop.run import open_run
+from training.encoders.stored import BEST
+from training.loop.run import LOG, open_run
 from training.loop.training_loop import train
 from training.papers.pseudopairs.transferred import nearest, transferred
 
@@ -71,11 +73,11 @@ def test_it_goes_on_from_the_vocabulary_and_the_weights_of_the_stage_before(
 ) -> None:
     tuned = train(recipe(BAG, tmp_path, *GRU), data, tmp_path / "run")
     before = open_run(tuned.folder.with_name("run-1"))
-    assert before.tokenizer_file.read_bytes() == tuned.tokenizer_file.read_bytes()
-    start, end = load_file(before.best_file), load_file(tuned.best_file)
+    assert (before.folder / TOKENIZER).read_bytes() == (tuned.folder / TOKENIZER).read_bytes()
+    start, end = load_file(before.folder / BEST), load_file(tuned.folder / BEST)
     assert start.keys() == end.keys()
     assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start), "at hardly any rate"
-    first, second = (run.log_file.read_text("utf-8") for run in (before, tuned))
+    first, second = ((run.folder / LOG).read_text("utf-8") for run in (before, tuned))
     assert '"transferred_hinge": 0.0' in first, "there is nothing yet to find anything with"
     assert '"transferred_hinge": 0.0' not in second
     assert '"transferred_caption_hinge": 0.0' not in second

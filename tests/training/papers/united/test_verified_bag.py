@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from tests.training.papers.sentences import spoken
 from tests.training.step_batches import embed
 from training.papers.united.verified_bag import VerifiedBag, VerifiedBagSettings, verified_rows

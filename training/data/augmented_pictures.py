@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from index.encoder.vectors import Numbers
-from training.data.picture_source import SOURCES, Decoded, PixelScale
+from index.arrays import Numbers
+from training.data.picture_source import Decoded, PixelScale
 
 SMALLEST_CROP = 0.2  # share of the area; SimCLR's 0.08 leaves a caption little to agree with
 COLOUR_JITTER = 0.4  # brightness, contrast, saturation; no hue: captions name colours
@@ -95,6 +95,3 @@ def scaled(scale: PixelScale, pictures: Tensor) -> Tensor:
     """Scale (N, 3, S, S) in [0, 1], on its device."""
     mean, std = (pictures.new_tensor(values)[:, None, None] for values in (scale.mean, scale.std))
     return (pictures - mean) / std
-
-
-SOURCES["tuned"] = AugmentedPictures

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from index.errors import DataError
+from training.data.augmented_pictures import AugmentedPictures
 from training.data.picture_source import PixelScale
 from training.data.pictures import PictureArchive
-from training.papers.shared.augmented_pictures import AugmentedPictures
 
 ROWS = np.asarray([7, 2, 11])
 

@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from evaluation.suites.pictograms import is_flag
+from index.arrays import Vectors, unit
 from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
-from index.encoder.vectors import Vectors, unit
 from training.data.captions import load_split
 from training.data.folder import open_pictures
 from training.data.pictograms import is_drawing, names_in, open_artists

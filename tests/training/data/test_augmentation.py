@@ -2,7 +2,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from training.papers.shared.augmented_pictures import Augmentation
+from training.data.augmented_pictures import Augmentation
 
 SIDE = 24
 AUGMENT = Augmentation(SIDE)

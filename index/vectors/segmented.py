@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from index.encoder.vectors import Vectors
+from index.arrays import Numbers, Vectors
 from index.storage.index_manifest import IndexManifest, SearchSettings, VectorSegment
 from index.vectors.faiss import FaissIndex
-from index.vectors.vector_index import Rows, VectorIndex, by_cosine
+from index.vectors.vector_index import VectorIndex, by_cosine
 
 ADDED = "{}.added.faiss"  # the vectors of a VectorSegment
 
@@ -29,15 +29,15 @@ class Segmented:
         return self._count
 
     @staticmethod
-    def main_rows_of(count: int, segment: VectorSegment) -> Rows:
+    def main_rows_of(count: int, segment: VectorSegment) -> Numbers:
         """The row in LANG.faiss, of `count` rows, of each row that it has, deleted ones left out."""
         return np.delete(np.arange(count), np.array(segment.deleted, np.int64))
 
     @cached_property
-    def _main_rows(self) -> Rows:
+    def _main_rows(self) -> Numbers:
         return self.main_rows_of(len(self._main), self._segment)
 
-    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, *, batched: bool = False) -> tuple[Vectors, Numbers]:
         k = min(k, len(self))
         cosines, rows = self._main.search(queries, k + len(self._hidden), batched=batched)
         cosines[np.isin(rows, self._hidden)] = -np.inf
@@ -48,7 +48,7 @@ class Segmented:
         cosines, rows = by_cosine(cosines, rows)
         return cosines[:, :k], rows[:, :k]
 
-    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+    def reconstruct(self, rows: Sequence[int] | Numbers) -> Vectors:
         rows = np.asarray(rows, np.int64)
         vectors = np.zeros((len(rows), self.dimension), np.float32)
         later = np.isin(rows, self._rows)

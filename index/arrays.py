@@ -1,4 +1,4 @@
-"""Vectors: rows of unit length, whose inner products are cosines."""
+"""Arrays: vectors are rows of unit length, whose inner products are cosines; numbers are integers."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -8,39 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from index.encoder.vectors import Vectors, unit
+from index.arrays import Numbers, Vectors, unit
 from index.vectors.neighbourhoods import csls_scores
-from training.data.pairs import Pairs
-from training.mining.rounds import NEIGHBOURS, WAYS, Mined, Round, sample
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
 
-class MutualRound(Round):
-    """One round of mining for the pairs with the highest CSLS."""
-
-    def mined(self) -> Mined:
-        """Pairs of each two languages, all alike in weight."""
-        tokens, seed, most = self.source.tokens, self.source.seed, self.settings.sentences
-        sampled = {
-            code: sample(len(rows), most, [seed, self.epoch, *code.encode()]) for code, rows in tokens.items()
-        }
-        vectors = {code: self.embed([tokens[code][i] for i in rows]) for code, rows in sampled.items()}
-        found = mine(vectors, keep=self.settings.keep, neighbours=NEIGHBOURS, seed=seed)
-        pairs = {
-            (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
-            for (first, second), rows in found.items()
-        }
-        return pairs, {}
-
-
-WAYS["mutual"] = MutualRound
-
-
 def mine(
     vectors: Mapping[str, Vectors], *, keep: float, neighbours: int, seed: int
-) -> dict[tuple[str, str], Pairs]:
+) -> dict[tuple[str, str], Numbers]:
     """Find mutually nearest sentences of each two languages.
 
     vectors: language -> (n, d) unit rows. keep: the share of all pairs, those with the highest CSLS, that
@@ -61,8 +38,8 @@ def mine(
 
 
 def _best_share(
-    candidates: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
-) -> dict[tuple[str, str], Pairs]:
+    candidates: Mapping[tuple[str, str], tuple[Numbers, Vectors]], keep: float
+) -> dict[tuple[str, str], Numbers]:
     """Keep the share `keep` of all pairs that has the highest scores."""
     scores = np.concatenate([scores for _, scores in candidates.values()])
     order = np.argsort(-scores, kind="stable")
@@ -85,7 +62,7 @@ def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
 
 def _mutual(
     first: Vectors, second: Vectors, first_means: Vectors, second_means: Vectors
-) -> tuple[Pairs, Vectors]:
+) -> tuple[Numbers, Vectors]:
     """(m, 2) rows of `first` and `second` that are each other's best by CSLS, and their scores (m,)."""
     best, scores = np.empty(len(first), np.int64), np.empty(len(first), np.float32)
     back, highest = np.zeros(len(second), np.int64), np.full(len(second), -np.inf, np.float32)

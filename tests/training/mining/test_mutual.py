@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
+from index.arrays import unit
 from index.vectors.neighbourhoods import csls
 from tests.bundles import unit_rows
-from training.papers.shared.mutual import BLOCK, mine
+from training.mining.mutual import BLOCK, mine
 
 Vectors = NDArray[np.float32]
 

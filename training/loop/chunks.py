@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from training.loop.engine import ENGINES, Chunk, Engine, Losses
+from training.loop.engine import Chunk, Engine, Losses
 from training.objectives.base import Objective, Rows, Step, weighted_losses
 
 
@@ -85,6 +85,3 @@ def _pass_on(rows: Sequence[Tensor], gradients: Sequence[Tensor], losses: Sequen
     pairs = [(row, gradient) for row, gradient in zip(rows, gradients, strict=True) if row.requires_grad]
     tensors = [row for row, _ in pairs] + [loss for loss in losses if loss.requires_grad]
     torch.autograd.backward(tensors, [*(g for _, g in pairs), *(None for _ in tensors[len(pairs) :])])
-
-
-ENGINES["chunks"] = ChunkedEngine
