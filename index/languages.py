@@ -85,6 +85,11 @@ def is_named(tag: str) -> bool:
     )
 
 
+def is_language(code: str) -> bool:
+    """Whether a code, as we write it, is registered: no test of whether we have names for its language."""
+    return re.match(LANGUAGE_CODE, code) is not None and langcodes.tag_is_valid(code)
+
+
 def has_spaces(code: str) -> bool:
     """Whether a language is written with spaces between its words."""
     found = languages().get(code) or language(code.partition("-")[0])

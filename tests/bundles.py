@@ -151,9 +151,9 @@ def make_bundle(
 
 def republished(bundle: Bundle, folder: Path, name: str, content: bytes) -> Bundle:
     """The bundle again, with one file replaced and everything sealed: valid outside, maybe wrong inside."""
-    staging = staging_folder(folder / "bundle", bundle.folder)
-    (staging / name).write_bytes(content)
-    return publish_bundle(staging, folder / "bundle", bundle.manifest)
+    with staging_folder(folder / "bundle", bundle.folder) as staging:
+        (staging / name).write_bytes(content)
+        return publish_bundle(staging, folder / "bundle", bundle.manifest)
 
 
 def _embeddings(

@@ -46,15 +46,15 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
             raise UsageError(
                 f"a report of {report.suite} is of another {report.bundle}: evaluate {folder} as it is now"
             )
-    staging = staging_folder(folder, folder)
     parts: list[str] = []
     for report in reports:
         for table in report.tables:
             parts += section(table, 3, f"`{_command(report.command)}`, {report.date[:10]}.")
     described = with_section(bundle.card.read_text("utf-8"), SECTION_TITLE, page(parts))
-    (staging / CARD).write_text(described, "utf-8")
     measures = bundle.manifest.measures | _means(reports)
-    publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
+    with staging_folder(folder, folder) as staging:
+        (staging / CARD).write_text(described, "utf-8")
+        publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
     return [table.name for report in reports for table in report.tables]
 
 

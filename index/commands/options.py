@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import islice
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from index.errors import UsageError
-from index.formats.registry import FORMATS, Source
+from index.errors import UsageError, listed
+from index.formats.registry import FORMATS, Source, format_of, read
 from index.formats.sentence import BadUnits
 from index.languages import language
 
@@ -25,6 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 NamedFile = tuple[str | None, Path]  # the language of a corpus, None where each sentence says it; its file
 
 UNITS_SHOWN = 10  # of those that are skipped
+ROWS_SEEN = 100  # of a table, to name its columns
 LANGUAGES_SHOWN = 15  # so that an index fits on a screen
 FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
 FILE_PATH = click.Path(path_type=Path, dir_okay=False)
@@ -151,9 +152,20 @@ def reading(command: Command) -> Command:
     ) -> object:
         bad = None if strict else BadUnits()
         sources = [Source(path, code, form, columns, encoding, bad) for code, path in corpora]
+        for source in sources:
+            _name_metadata(source)
         return command(corpora=Corpora(sources, bad), **options)
 
     return cast(Command, with_corpora)
+
+
+def _name_metadata(source: Source) -> None:
+    """Name the columns of a table that are kept as metadata: one may be meant as a language's."""
+    if format_of(source).table:
+        first = islice(read(replace(source, bad=BadUnits())), ROWS_SEEN)
+        if kept := list(dict.fromkeys(name for sentence in first for name in sentence.metadata)):
+            told = f"kept as metadata: {listed(kept)}; if one is a language, --columns CODE=COLUMN"
+            click.echo(f"{source.path}: {told}", err=True)
 
 
 RAY_OPTION = click.option(

@@ -8,6 +8,8 @@ language that was taught afterwards), README.md (the model card): these names an
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +25,7 @@ from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry, entries_of, plain_name, replace_folder, verify
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import MANIFEST_NAME, Manifest, read_manifest, write_manifest
-from index.storage.versions import ENCODER_FOLDER
+from index.storage.versions import ENCODER_FOLDER, reason_of
 
 Precision = Literal["fp32", "int8", "int4"]
 
@@ -149,15 +151,26 @@ class Bundle:
         return self.folder / name if name in self.manifest.files else None
 
 
-def staging_folder(target: Path, source: Path | None = None) -> Path:
-    """Make a folder beside `target` to be published there: empty, or with the files of a bundle `source`."""
-    staging = target.parent / f".{target.name}.staging"
+@contextmanager
+def staging_folder(target: Path, source: Path | None = None) -> Iterator[Path]:
+    """Yield a folder beside `target` to be published there: empty, or with the files of a bundle `source`.
+
+    Nothing stays of what is not published. Raises BundleError if it cannot be written, as on a full disk.
+    """
+    staging = target.with_name(f".{target.name}.staging")
     shutil.rmtree(staging, ignore_errors=True)
-    if source is None:
-        staging.mkdir(parents=True)
-    else:
-        shutil.copytree(source, staging)
-    return staging
+    try:
+        if source is None:
+            staging.mkdir(parents=True)
+        else:
+            shutil.copytree(source, staging)
+        yield staging
+    except OSError as error:
+        if error.filename and staging.name not in str(error):  # what could not be read
+            raise
+        raise BundleError(f"{target} cannot be written ({reason_of(error)})") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def with_section(card: str, title: str, text: str) -> str:

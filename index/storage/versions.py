@@ -120,9 +120,16 @@ def locked(index: Path) -> Iterator[Path]:
                 ) from None
             yield work
     except (OSError, sqlite3.Error) as error:
-        # shutil lists what it could not copy, each with its reason.
-        first = error.args[0][0][-1] if isinstance(error, shutil.Error) else error
-        raise BundleError(f"{index}: stopped ({first}): free space or allow access, then retry") from error
+        raise BundleError(
+            f"{index}: stopped ({reason_of(error)}): free space or allow access, then retry"
+        ) from error
+
+
+def reason_of(error: OSError | sqlite3.Error) -> str:
+    """Why something could not be written, without the system's number and path."""
+    # shutil lists what it could not copy, each with its reason.
+    first = str(error.args[0][0][-1] if isinstance(error, shutil.Error) else error)
+    return first.split("] ")[-1].split(": ")[0]
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.word_list import WordList, write_word_list
 from index.errors import UsageError
-from index.languages import LANGUAGE_CODE
+from index.languages import is_language, lookup, standard_code
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import ENCODER_FOLDER, building, next_version, open_version, publish
@@ -44,25 +44,27 @@ PROGRESS_STEPS = 3  # of the progress bar
 LONGEST_VERSION = 32
 
 
-def check_language(bundle: Bundle, code: str) -> None:
-    """Raise UsageError for an invalid code, or a language that the bundle was trained on.
+def check_language(bundle: Bundle, tag: str) -> str:
+    """The code, in any spelling, of a language to teach, as BCP 47 writes it.
 
-    A language that it was taught may be taught again.
+    Raises UsageError for what is no code, or a language that the bundle was trained on in this script,
+    whatever the territory. A language that it was taught may be taught again.
     """
-    if not re.match(LANGUAGE_CODE, code):
-        raise UsageError(f"{code!r} is not a language code (BCP 47) such as sw or zh-Hant")
-    if code in bundle.manifest.languages and code not in bundle.taught:
-        raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
+    if not is_language(code := standard_code(tag)):
+        raise UsageError(f"{tag!r} is not a language code (BCP 47) such as sw; qaa to qtz are free for one")
+    known = lookup(code, set(bundle.manifest.languages) - set(bundle.taught))
+    if known and code not in bundle.taught and not re.match("-[A-Z][a-z]{3}", code.removeprefix(known)):
+        raise UsageError(f"{bundle.name} knows {known} already: give another code or another bundle")
+    return code
 
 
 def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pictures, out: Path) -> Learned:
     """Teach the bundle the language `code` and publish the result at `out`.
 
     The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures, by
-    teaching without these. Raises UsageError for too few lines, or an `out` that must not be
-    replaced.
+    teaching without these. Raises UsageError for too few lines, or an `out` that must not be replaced.
     """
-    check_language(bundle, code)
+    code = check_language(bundle, code)
     if len(examples) < LEAST_LINES:
         raise UsageError(f"{len(examples)} lines are too few: give {LEAST_LINES} or more, ideally 300")
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
@@ -109,7 +111,6 @@ def teach_index(
     """
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
-    check_language(bundle, code)
     pictures = Pictures.open(bundle)
     if pictures is None:
         raise UsageError(f"the index's encoder {bundle.name} has no pictures to teach with")
@@ -160,17 +161,18 @@ def _version(bundle: Bundle, code: str) -> str:
 def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, out: Path) -> None:
     """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
-    staging = staging_folder(out, bundle.folder)
-    (staging / taught_file(code)).parent.mkdir(exist_ok=True)
-    (staging / taught_file(code)).write_bytes(taught.packed())
-    (staging / "words").mkdir(exist_ok=True)
-    counts = Counter(word for text in examples.texts for word in words(text, code))
-    write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
-    title = f"Taught afterwards: {learned.name} ({code})"
-    (staging / CARD).write_text(with_section(bundle.card.read_text("utf-8"), title, facts(learned)), "utf-8")
-    update = {
-        "version": learned.version,
-        "languages": tuple(sorted({*manifest.languages, code})),
-        "measures": manifest.measures | learned.measures,
-    }
-    publish_bundle(staging, out, manifest.model_copy(update=update))
+    with staging_folder(out, bundle.folder) as staging:
+        (staging / taught_file(code)).parent.mkdir(exist_ok=True)
+        (staging / taught_file(code)).write_bytes(taught.packed())
+        (staging / "words").mkdir(exist_ok=True)
+        counts = Counter(word for text in examples.texts for word in words(text, code))
+        write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
+        title = f"Taught afterwards: {learned.name} ({code})"
+        card = with_section(bundle.card.read_text("utf-8"), title, facts(learned))
+        (staging / CARD).write_text(card, "utf-8")
+        update = {
+            "version": learned.version,
+            "languages": tuple(sorted({*manifest.languages, code})),
+            "measures": manifest.measures | learned.measures,
+        }
+        publish_bundle(staging, out, manifest.model_copy(update=update))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from index.encoder.pictures import PICTOGRAM_SET, emoji
+from index.encoder.pictures import emoji
 from index.languages import language
 from index.teaching.subword_regression import Recall
 
@@ -37,15 +37,8 @@ class Learned:
 
 def report(learned: Learned) -> str:
     """The report, in Markdown."""
-    signs = (picture.partition(f"{PICTOGRAM_SET}/")[2] for picture in learned.next_pictures)
-    rows = zip(learned.next_pictures, signs, strict=True)
-    listed = "\n".join(f"| {picture} | {emoji(sign) if sign else ''} |" for picture, sign in rows)
-    following = (
-        f"\n## What to caption next\n\nThese pictures say most about those without a caption, best first.\n\n"
-        f"| picture | |\n|---|---|\n{listed}\n"
-        if learned.next_pictures
-        else ""
-    )
+    listed = " ".join(emoji(picture.partition("/")[2]) for picture in learned.next_pictures)
+    following = f"\n## What to caption next, best first\n\n{listed}\n" if listed else ""
     return (
         f"# {learned.name} ({learned.code}), taught to {learned.bundle}\n\n{facts(learned)}\n"
         f"It took {learned.seconds:.0f} seconds.\n{following}"

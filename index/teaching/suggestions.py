@@ -1,6 +1,5 @@
-"""Suggestions: the pictures whose captions would help most."""
+"""Suggestions: the pictograms whose captions would help most, and those that a text asks for."""
 
-import heapq
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -8,11 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
+from index.encoder.pictures import LEAST_COSINE, PICTOGRAM_SET, Pictograms, Pictures, code_of, emoji, family
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
 TEACHING_PICTURES = 300  # listed at most
+# Of the nearest pictogram, below which a text is like none (tests/index/teaching/test_suggestions.py).
+NEAR_COSINE = 0.4
 # In the Unicode names of signs that stand for themselves, which are no words of everyday speech.
 SIGN_NAMES = re.compile(
     r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE|MODIFIER|CIRCLE|SQUARE|DIAMOND|SUIT|CIRCLED"
@@ -29,14 +30,16 @@ FIRST_PICTURES = (
 
 
 def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_PICTURES) -> list[str]:
-    """Suggest pictures to caption, by name: those without a caption that represent the others best.
+    """Suggest pictograms to caption, by name: those without a caption that represent the others best.
 
     By greedy facility location: each picture is the one that covers most of what captioned pictures are not
-    near to.
+    near to. One variant of each concept, and no signs; nobody can look at a bundle's other pictures.
     """
-    rows = {name: row for row, name in enumerate(pictures.names)}
-    captioned = sorted({rows[examples.pictures.names[row]] for row in examples.rows.tolist()})
-    return [pictures.names[row] for row in _uncovered(pictures, captioned, count)]
+    plain = _plainest(pictures.of_set(PICTOGRAM_SET))
+    named = (examples.pictures.names[row] for row in examples.rows.tolist())
+    known = {family(name.removeprefix(f"{PICTOGRAM_SET}/")) for name in named}
+    captioned = [row for row, code in enumerate(plain.names) if family(code) in known]
+    return [f"{PICTOGRAM_SET}/{plain.names[row]}" for row in _uncovered(plain, captioned, count)]
 
 
 def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
@@ -45,20 +48,30 @@ def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
     FIRST_PICTURES, and then those that represent the others best.
     """
     wanted = {family(code_of(sign)): place for place, sign in enumerate(FIRST_PICTURES)}
-    by_length = sorted(range(len(pictograms.codes)), key=lambda row: -len(pictograms.codes[row]))
-    plainest = {family(pictograms.codes[row]): row for row in by_length}  # the shortest of each concept
-    rows = sorted(row for row in plainest.values() if not is_sign(pictograms.codes[row]))
-    plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
-    places = [wanted.get(family(code), len(wanted)) for code in plain.names]
-    chosen = sorted((row for row in range(len(rows)) if places[row] < len(wanted)), key=places.__getitem__)
+    plain = _plainest(Pictures(pictograms.codes, pictograms.vectors))
+    places = {row: wanted[key] for row, code in enumerate(plain.names) if (key := family(code)) in wanted}
+    chosen = sorted(places, key=places.__getitem__)
     chosen += _uncovered(plain, chosen, TEACHING_PICTURES - len(chosen))
     return _shown(plain.names[row] for row in chosen)
 
 
-def pictures_like(pictograms: Pictograms, vector: NDArray[np.float32]) -> list[tuple[str, str]]:
-    """List the pictograms nearest to a text's unit vector (d,), (SET/NAME, emoji), best first."""
-    nearest = np.argsort(-(pictograms.vectors @ vector), kind="stable")[:TEACHING_PICTURES].tolist()
-    return _shown(pictograms.codes[row] for row in nearest)
+def pictures_like(pictograms: Pictograms, text: str, vector: NDArray[np.float32]) -> list[tuple[str, str]]:
+    """List the pictograms that a text asks for, (SET/NAME, emoji), best first.
+
+    Those that are it or are called it, and the nearest to its unit vector (d,) if one is near.
+    """
+    cosines = pictograms.vectors @ vector
+    least = LEAST_COSINE if cosines.max() >= NEAR_COSINE else np.inf
+    called = np.array([_called(code, text) for code in pictograms.codes])
+    order = np.lexsort((-cosines, ~called))[:TEACHING_PICTURES].tolist()
+    return _shown(pictograms.codes[row] for row in order if called[row] or cosines[row] >= least)
+
+
+def _called(code: str, text: str) -> bool:
+    """Whether a text is an emoji, or words of its English name, or the end of one (honeyBEE)."""
+    name = unicodedata.name(chr(int(code, 16)), "") if "-" not in code else ""
+    is_name = re.search(rf"{re.escape(text)}\b", name, re.IGNORECASE) is not None
+    return is_name or family(code) == family(code_of(text))
 
 
 def _shown(codes: Iterable[str]) -> list[tuple[str, str]]:
@@ -70,21 +83,20 @@ def is_sign(code: str) -> bool:
     return SIGN_NAMES.search(unicodedata.name(emoji(code)[0], "")) is not None
 
 
+def _plainest(pictograms: Pictures) -> Pictures:
+    """Of pictograms by code the one of each concept with the fewest code points; no signs."""
+    by_length = sorted(range(len(pictograms.names)), key=lambda row: -len(pictograms.names[row]))
+    plainest = {family(pictograms.names[row]): row for row in by_length}
+    rows = sorted(row for row in plainest.values() if not is_sign(pictograms.names[row]))
+    return Pictures(tuple(pictograms.names[row] for row in rows), pictograms.vectors[rows])
+
+
 def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:
     cosines = np.maximum(pictures.vectors @ pictures.vectors.T, 0)
-    covered: NDArray[np.float32] = (
-        cosines[captioned].max(axis=0) if len(captioned) else np.zeros(len(cosines), np.float32)
-    )
-    # A picture gains less the more is covered, so that only gains that may be the greatest are computed anew.
-    taken = set(captioned)
-    gains = [(-np.inf, row) for row in range(len(cosines)) if row not in taken]
-    chosen: list[int] = []
-    while gains and len(chosen) < count:
-        picture = heapq.heappop(gains)[1]
-        gain = float(np.maximum(cosines[picture] - covered, 0).sum())
-        if gains and (-gain, picture) > gains[0]:
-            heapq.heappush(gains, (-gain, picture))
-            continue
-        chosen.append(picture)
-        covered = np.maximum(covered, cosines[picture])
+    covered, chosen = cosines[captioned].max(axis=0, initial=0), list[int]()
+    while len(chosen) < min(count, len(cosines) - len(captioned)):
+        gains = np.maximum(cosines - covered, 0).sum(axis=1)
+        gains[[*captioned, *chosen]] = -np.inf
+        chosen.append(int(gains.argmax()))
+        covered = np.maximum(covered, cosines[chosen[-1]])
     return chosen

@@ -55,13 +55,14 @@ async def teaching_pictures(
         str | None,
         Query(
             max_length=limits.MAX_WORD_CHARACTERS,
-            description="A text in a language that the encoder knows: the pictures nearest to it come first.",
+            description="A text in a language that the encoder knows, an emoji, or its English name: only "
+            "pictures that are called so or are near to it.",
         ),
     ] = None,
 ) -> TeachingPictures:
     """List what to caption first to teach the encoder a language (`teach` of POST /admin/jobs).
 
-    The list is empty if the encoder carries no pictograms.
+    The list is empty if the encoder carries no pictograms, or none that `like` asks for.
     """
     engine = await get_engine(request)
     ordered = await engine.teaching_pictures(like)

@@ -74,7 +74,9 @@ class ServiceEngine:
 
     async def teaching_pictures(self, like: str | None = None) -> list[tuple[str, str]]:
         """The encoder's pictograms with their emoji: those to caption first, or the nearest to a text."""
-        return await self.run_slow(lambda: self._pictures_like(like) if like else self._ordered_pictures)
+        return await self.run_slow(
+            lambda: self._pictures_like(clean(like)) if like else self._ordered_pictures
+        )
 
     def warm_up(self) -> None:
         """Ask once in each language of the index, so that the first request need not wait for its pages."""
@@ -124,4 +126,4 @@ class ServiceEngine:
 
     def _pictures_like(self, text: str) -> list[tuple[str, str]]:
         pictograms = self.translator.pictograms
-        return pictures_like(pictograms, self.translator.encode([clean(text)])[0]) if pictograms else []
+        return pictures_like(pictograms, text, self.translator.encode([text])[0]) if pictograms else []

@@ -49,7 +49,7 @@ class TeachingPictures(Response):
     """Pictograms to caption in a new language."""
 
     results: list[TeachingPicture] = Field(
-        description="The pictograms; those to begin with, or nearest to `like`, come first."
+        description="The pictograms; those to begin with, or that `like` asks for most, come first."
     )
 
 

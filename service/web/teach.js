@@ -5,12 +5,16 @@ import { problemView, runJob, waiting } from "./jobs.js";
 
 const PICTURES_AT_A_TIME = 24;
 const MIN_LINES = 10; // fewer teach nothing
+const TERRITORY = /-([A-Z]{2}|[0-9]{3})$/; // en-GB is English
 const LANGUAGE_CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
 const STORAGE_PREFIX = "teach:"; // followed by the language code: the key of what was typed
+const LAST_CODE = "teach"; // the key of the code that was entered last
+const PICTOGRAM = /^pictograms\/([0-9a-f]+(?:-[0-9a-f]+)*)$/; // named by the code points of its emoji
 
 const SEARCH_PAUSE = 300; // milliseconds after the last letter of a search
 
-const state = { first: [], pictures: [], shown: 0, code: "", typed: {} };
+// settled: what was typed is of this code for sure, since it was taught or loaded.
+const state = { first: [], pictures: [], shown: 0, code: "", typed: {}, settled: false };
 const part = {};
 
 // taught: called when the index has one more language.
@@ -26,11 +30,13 @@ export function teachView(languages, taught) {
   part.count = element("p", { class: "quiet", role: "status" });
   part.key = element("input", { id: "teach-key", type: "password", autocomplete: "off", form: "teaching" });
   part.start = element("button", { class: "go", form: "teaching" }, "Teach");
+  part.file = element("input", { type: "file", accept: ".tsv,.txt", form: "teaching" });
   part.going = element("div", { class: "going" });
   part.trying = element("section", { class: "view", hidden: "" });
   part.dictionary = element("section", { class: "dictionary" });
   part.code.addEventListener("input", check);
   part.code.addEventListener("change", recall);
+  part.file.addEventListener("change", () => part.file.files[0] && load(part.file.files[0]));
   let pause;
   part.search.addEventListener("input", () => {
     clearTimeout(pause);
@@ -42,10 +48,11 @@ export function teachView(languages, taught) {
   };
   return [
     element("section", { class: "view" }, element("h2", {}, "Teach a language"),
-      element("p", {}, "Say what the pictures are called in a language that is not here yet, and if you like a phrase about each. "
-        + "Thirty are a beginning, three hundred are good. What you type stays in this browser until you teach it."),
-      element("div", { class: "fields" }, field("Its code, such as gn or wo", part.code),
-        field("Find a picture, in a language that is here", part.search)),
+      element("p", {}, "Say what the pictures are called in a language that is not here yet and, if you like, write a phrase about each. "
+        + "Thirty are a start, three hundred are better. What you type is kept in this browser, also after it was taught. To go on in another "
+        + "one, or to hand it to a colleague, download it as TSV and load it there."),
+      element("div", { class: "fields" }, field("Its code, such as gn, or qaa to qtz if it has none", part.code),
+        field("Find a picture, in a language that is here", part.search), field("Load what was downloaded", part.file)),
       part.told, part.cards, part.status, part.more),
     element("section", { class: "view" }, part.count,
       element("div", { class: "fields" }, field("Admin key", part.key), part.start,
@@ -59,17 +66,22 @@ export function teachView(languages, taught) {
 // Loads the pictures when the tab is first opened.
 export async function beginTeaching() {
   if (state.first.length) return;
-  await load("teach/pictures");
+  await list("teach/pictures");
   state.first = state.pictures;
+  if (!part.code.value) part.code.value = stored(LAST_CODE) ?? "";
+  state.settled = true; // unlike lines that are typed before their code
+  check();
+  recall();
   count();
 }
 
-async function load(path) {
+async function list(path) {
   part.status.textContent = "Looking …";
   const loading = state.loading = new AbortController();
   try {
     const { results } = await ask(path, null, loading.signal);
-    part.status.textContent = results.length ? "" : "The encoder of this index carries no pictures to teach with.";
+    const none = part.search.value.trim() ? "No picture is near to this: try another word." : "The encoder of this index carries no pictures to teach with.";
+    part.status.textContent = results.length ? "" : none;
     show(results);
   } catch (error) {
     if (!loading.signal.aborted) part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;
@@ -86,7 +98,7 @@ async function search() {
   const text = part.search.value.trim();
   state.loading?.abort(); // what is typed last counts
   if (!text) return show(state.first);
-  await load(`teach/pictures?${new URLSearchParams({ like: text })}`);
+  await list(`teach/pictures?${new URLSearchParams({ like: text })}`);
 }
 
 function showMore() {
@@ -116,44 +128,78 @@ function typed(picture, row, value) {
 
 function keep() {
   count();
+  if (!state.code) return;
   try {
-    if (state.code) localStorage.setItem(STORAGE_PREFIX + state.code, JSON.stringify(state.typed));
+    localStorage.setItem(STORAGE_PREFIX + state.code, JSON.stringify(state.typed));
+    localStorage.setItem(LAST_CODE, state.code);
   } catch {
     // Storage is blocked: what was typed is lost with the page unless it is downloaded.
   }
 }
 
-// Says at once that a language is here already.
+function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null; // storage is blocked
+  }
+}
+
+// Says at once that a language is here already, unless this browser has what it was taught.
 function check() {
-  const given = part.code.value.trim(), known = state.languages.find(({ code }) => code === given || code === standard(given));
-  part.told.textContent = known ? `${known.name} (${known.code}) is here already: give the code of another language.` : "";
+  const code = given(), known = state.languages.find((one) => [code, code.replace(TERRITORY, "")].includes(one.code));
+  part.told.textContent = known && !stored(STORAGE_PREFIX + code) ? `${known.name} (${known.code}) is here already: give the code of another `
+    + "language. If it was taught here, load what was downloaded then to teach it more." : "";
 }
 
-// The standard code of a language: epo and EO are eo.
-function standard(code) {
+// The standard form of the code that was entered: epo and EO are eo; "" if it is none, or not yet.
+function given() {
   try {
-    return Intl.getCanonicalLocales(code)[0];
+    const [code] = Intl.getCanonicalLocales(part.code.value.trim());
+    return LANGUAGE_CODE.test(code) ? code : "";
   } catch {
-    return ""; // no code, or not yet
+    return "";
   }
 }
 
-// Shows the lines of the language whose code was entered. If it has none, what was typed is taken for its own.
 function recall() {
-  const code = LANGUAGE_CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
-  if (!code || part.told.textContent || code === state.code) return;
-  let kept = {};
-  try {
-    kept = JSON.parse(localStorage.getItem(STORAGE_PREFIX + code)) ?? {};
-  } catch {
-    // Storage is blocked, or has nothing.
+  if (given() && !part.told.textContent) take(given(), {});
+}
+
+// Shows the lines that are kept of a language, with others from a file. If there are none, what was typed is taken for its own.
+function take(code, loaded) {
+  if (code !== state.code) {
+    const kept = JSON.parse(stored(STORAGE_PREFIX + code)) ?? {}, own = state.settled && state.code;
+    const typed = (Object.keys(kept).length && state.code) || own ? {} : state.typed;
+    Object.assign(state, { code, settled: false, typed: { ...kept, ...typed } });
   }
-  if (Object.keys(kept).length || !state.code) state.typed = state.code ? kept : { ...kept, ...state.typed };
-  state.code = code;
+  Object.assign(state.typed, loaded);
   for (const input of part.cards.querySelectorAll("input")) {
     input.value = state.typed[input.dataset.picture]?.[Number(input.dataset.row)] ?? "";
   }
   keep();
+}
+
+// Takes up captions as they were downloaded, of the language entered or else of that in the file's name.
+async function load(file) {
+  const rows = (await file.text()).split(/\r?\n/).map((line) => line.split("\t").map((cell) => cell.trim()));
+  const wrong = rows.findIndex((cells) => cells.join("") && !(cells.length === 2 && cells.every(Boolean)));
+  part.file.value = "";
+  if (wrong >= 0) return refuse(part.file, `${file.name}, line ${wrong + 1}: give a picture, a tab and a text.`);
+  part.code.value ||= file.name.match(/\.([A-Za-z-]+)\.tsv$/)?.[1] ?? "";
+  if (!given()) return refuse(part.code, "Give the language's code first, such as gn, wo or zh-Hant.");
+  const loaded = {};
+  for (const [picture, text] of rows.filter((cells) => cells.length === 2)) (loaded[full(picture)] ??= []).push(text);
+  take(given(), loaded);
+  state.settled = true;
+  check();
+}
+
+// The name of a picture that is given by its emoji.
+function full(picture) {
+  if (/^[\w./-]+$/.test(picture)) return picture;
+  const points = Array.from(picture.replace(/\ufe0f$/, ""), (character) => character.codePointAt(0).toString(16));
+  return `pictograms/${points.join("-")}`;
 }
 
 function lines() {
@@ -168,10 +214,11 @@ function count() {
     element("figcaption", { dir: "auto", lang: state.code }, element("strong", {}, name), phrase))));
 }
 
-// What was typed, picture by picture, which is named by the code points of its emoji.
+// What was typed, pictogram by pictogram.
 function named() {
-  const emoji = (picture) => String.fromCodePoint(...picture.split("/")[1].split("-").map((point) => parseInt(point, 16)), 0xfe0f);
-  return Object.entries(state.typed).map(([picture, [name, phrase]]) => ({ emoji: emoji(picture), name: name.trim(), phrase: phrase.trim() }))
+  const emoji = (picture) => String.fromCodePoint(...picture.match(PICTOGRAM)[1].split("-").map((point) => parseInt(point, 16)), 0xfe0f);
+  return Object.entries(state.typed).filter(([picture]) => PICTOGRAM.test(picture))
+    .map(([picture, [name, ...phrases]]) => ({ emoji: emoji(picture), name: name.trim(), phrase: phrases.join(" ").trim() }))
     .filter(({ name, phrase }) => name || phrase);
 }
 
@@ -185,17 +232,18 @@ function downloadCards() {
 }
 
 function save(name, rows) {
+  if (!rows.length) return refuse(part.cards.querySelector("input") ?? part.code, "Nothing is typed yet.");
   const table = rows.map((row) => `${row.map((cell) => cell.replace(/\s+/g, " ")).join("\t")}\n`).join("");
   const address = URL.createObjectURL(new Blob([table], { type: "text/tab-separated-values" }));
-  element("a", { href: address, download: `${name}.${LANGUAGE_CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
+  element("a", { href: address, download: `${name}.${given() || "new"}.tsv` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
 // ---- learning
 
 async function teach() {
-  const language = part.code.value.trim(), captions = lines();
-  if (!LANGUAGE_CODE.test(language)) return refuse(part.code, "Give the language's code, such as gn, wo or zh-Hant.");
+  const language = given(), captions = lines();
+  if (!language) return refuse(part.code, "Give the language's code, such as gn, wo or zh-Hant.");
   if (part.told.textContent) return refuse(part.code, part.told.textContent);
   if (captions.length < MIN_LINES) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${MIN_LINES} pictures or more.`);
   const text = element("p", { role: "status" }, "Waiting for a worker …");
@@ -207,6 +255,7 @@ async function teach() {
     });
     if (job.state !== "succeeded") throw Object.assign(new Error("failed"), { problem: { title: "Nothing was learned", detail: job.reason } });
     text.textContent = outcome(job);
+    state.settled = true;
     await state.taught();
     tryIt(language);
   } catch (error) {
@@ -225,7 +274,8 @@ function outcome({ taught }) {
   if (!taught) return "Learned.";
   const measured = taught.asked ? ` Of ${taught.asked} lines that were left out to measure, ${Math.round(taught.r10)}% find their picture among `
     + `the ten nearest (by chance: ${taught.chance}%).` : " Too few lines to measure what was learned.";
-  return `Learned from ${taught.lines} lines.${measured}`;
+  return `Learned from ${taught.lines} lines.${measured} Its words are translated now, both ways. Phrases are answers only once a table with a `
+    + `column ${taught.language} is added to the index.`;
 }
 
 function tryIt(language) {

@@ -1,12 +1,13 @@
 """Reads which captions of which pictures a recipe trains, validates and calibrates on (docs/data.md)."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from index.errors import DataError
+from index.errors import DataError, listed
 from training.data.dealing import CaptionTexts, Owners
 from training.data.pictograms import load_drawings
 from training.data.picture_sets import load_set
@@ -67,11 +68,21 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
         owners += more
         for language, of_picture in captions.items():
             texts[language] = texts.get(language, {}) | of_picture
-    if split == "train":
-        for code in settings.languages:
-            if code not in texts:
-                raise DataError(f"{data} has no captions/{code}.tsv in {', '.join(settings.sets)}")
+    lacking = [code for code in settings.languages if not texts.get(code)]
+    if split == "train" and lacking:
+        raise DataError(_lacking(data, lacking, settings, all(code in texts for code in lacking)))
     return _gather(data, owners, texts)
+
+
+def _lacking(data: Path, codes: list[str], settings: DataSettings, all_found: bool) -> str:
+    """Which languages have no captions, or none of the recipe's kinds, and the settings that do without."""
+    found = [file for name in settings.sets for file in (data / name / "captions").glob("*.tsv")]
+    have = json.dumps(sorted({file.stem for file in found}))
+    cures = "" if all_found else f" --set 'data.languages={have}'"
+    kinds = " or ".join(map(repr, settings.caption_kinds))
+    cures += " --set 'data.caption_kinds=[]'" if kinds else ""
+    files = f"{listed([f'captions/{code}.tsv' for code in codes])} of {', '.join(settings.sets)}"
+    return f"{data} has no captions{kinds and f' made by {kinds}'} in {files}: train what there is,{cures}"
 
 
 def _gather(data: Path, owners: Owners, texts: CaptionTexts) -> CaptionedPictures:

@@ -40,7 +40,8 @@ def load_drawings(
     """
     names = {code: of_code for code in settings.languages if (of_code := names_in(data, code))}
     if not names:
-        raise DataError(f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}")
+        lacking = f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}"
+        raise DataError(f"{lacking}: best-without-mining is a recipe that needs none (docs/tutorials)")
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
     texts = {

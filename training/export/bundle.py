@@ -83,16 +83,16 @@ def export_run(
     manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
     model = load_model(run, data)
-    staging = staging_folder(out)
-    _write_parts(run, model, staging)
-    translated = word_translations(run, data, manifest.languages)
-    write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
-    manifest = _measure(run, data, model, staging, manifest)
-    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
-    if pictures := pictures_of(encoder, run.recipe, data):
-        (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
-    (staging / CARD).write_text(model_card(run.recipe, manifest, result, pictures), encoding="utf-8")
-    return publish_bundle(staging, out, manifest)
+    with staging_folder(out) as staging:
+        _write_parts(run, model, staging)
+        translated = word_translations(run, data, manifest.languages)
+        write_word_lists(captions, training_texts(run, data), manifest.languages, staging, translated)
+        manifest = _measure(run, data, model, staging, manifest)
+        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
+        if pictures := pictures_of(encoder, run.recipe, data):
+            (staging / PICTURES).write_bytes(packed(pictures.names, pictures.vectors))
+        (staging / CARD).write_text(model_card(run.recipe, manifest, result, pictures), encoding="utf-8")
+        return publish_bundle(staging, out, manifest)
 
 
 def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:

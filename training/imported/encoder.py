@@ -83,35 +83,35 @@ def import_encoder(
     limit = int(longest) if longest and longest < UNLIMITED_TOKENS else DEFAULT_MAX_TOKENS
     prompt = model.prompts.get(model.default_prompt_name or "", "")
     named = name or source.resolve().name
-    staging = staging_folder(out)
-    dimension = _write_graph(model, staging / ENCODER, source)
-    _write_tokenizer(model, staging / TOKENIZER, source)
-    try:
-        manifest = BundleManifest(
-            name=re.sub(r"[^a-z0-9_-]+", "-", named.lower()).strip("-_")[:64] or "imported",
-            version=VERSION,
-            licence=licence,
-            languages=languages,
-            dimension=dimension,
-            max_tokens=limit,
-            punctuation=True,
-            prefix=prompt if prefix is None else prefix,
-            recipe=Origin(name=source.resolve().name, sha256=sha256(weights)),
-            data=None,
-            created=datetime.now(UTC).replace(microsecond=0),
-        )
-    except ValidationError as error:
-        raise UsageError(f"--{first_error(error)}") from None
-    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
-    together = encoder.encode(MASK_TEST_TEXTS)
-    alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
-    if not np.isfinite(together).all():
-        raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
-    if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
-        raise UsageError(f"a text's vector depends on how much it is padded (cosine {least:.3f})")
-    manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
-    (staging / CARD).write_text(_described(manifest, source.name), "utf-8")
-    return publish_bundle(staging, out, manifest)
+    with staging_folder(out) as staging:
+        dimension = _write_graph(model, staging / ENCODER, source)
+        _write_tokenizer(model, staging / TOKENIZER, source)
+        try:
+            manifest = BundleManifest(
+                name=re.sub(r"[^a-z0-9_-]+", "-", named.lower()).strip("-_")[:64] or "imported",
+                version=VERSION,
+                licence=licence,
+                languages=languages,
+                dimension=dimension,
+                max_tokens=limit,
+                punctuation=True,
+                prefix=prompt if prefix is None else prefix,
+                recipe=Origin(name=source.resolve().name, sha256=sha256(weights)),
+                data=None,
+                created=datetime.now(UTC).replace(microsecond=0),
+            )
+        except ValidationError as error:
+            raise UsageError(f"--{first_error(error)}") from None
+        encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": entries_of(staging)})))
+        together = encoder.encode(MASK_TEST_TEXTS)
+        alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
+        if not np.isfinite(together).all():
+            raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
+        if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
+            raise UsageError(f"a text's vector depends on how much it is padded (cosine {least:.3f})")
+        manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
+        (staging / CARD).write_text(_described(manifest, source.name), "utf-8")
+        return publish_bundle(staging, out, manifest)
 
 
 def _weights(source: Path) -> Path:

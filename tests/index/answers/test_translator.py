@@ -72,9 +72,9 @@ def test_a_sentence_of_its_own_language_means_the_same(bundle: Bundle, tmp_path:
 
 def test_what_a_word_means_is_seen_in_it(bundle: Bundle, tmp_path: Path) -> None:
     """Whatever its spelling says: the pictures of a word are those of its translations, too."""
-    staging = staging_folder(tmp_path / "bundle", bundle.folder)
-    write_word_list(WordList({"qqxq": 9}, {"qqxq": {"dog": 1.0}}), staging / words_file("de"))
-    read = publish_bundle(staging, tmp_path / "bundle", bundle.manifest)
+    with staging_folder(tmp_path / "bundle", bundle.folder) as staging:
+        write_word_list(WordList({"qqxq": 9}, {"qqxq": {"dog": 1.0}}), staging / words_file("de"))
+        read = publish_bundle(staging, tmp_path / "bundle", bundle.manifest)
     build_index(read, make_corpus(tmp_path / "corpus", ("de", "en"), 20), tmp_path / "index")
     word, english, sentence = (
         {pictogram.emoji for pictogram in row}

@@ -125,3 +125,22 @@ def test_the_number_of_threads_reaches_the_libraries(bundle: Bundle, tmp_path: P
     free = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OPENBLAS_"))}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=free)
     assert done.stdout.endswith("\nPASSIVE 2\n")
+
+
+def test_columns_of_a_table_that_are_no_language_are_named(
+    bundle: Bundle, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"A dog {n}.,Ein Hund {n}.,Un hunda {n}.,{'old' if n else ''},{n}" for n in range(12)]
+    Path("phrases.csv").write_text("\n".join(["English,German,Selvin,Notes,id", *rows]) + "\n", "utf-8")
+    given = ["index", "build", "--encoder", str(bundle.folder), "--out", "index", "--corpus", "phrases.csv"]
+    assert run(given) == 0
+    line = "phrases.csv: kept as metadata: Selvin, Notes; if one is a language, --columns CODE=COLUMN"
+    captured = capsys.readouterr()
+    assert [told for told in captured.err.splitlines() if "metadata" in told] == [line]
+    assert captured.out.startswith("en: ")
+    assert run([*given, "--columns", "qel=Selvin"]) == 0
+    assert "kept as metadata: Notes;" in capsys.readouterr().err
+    Path("plain.csv").write_text("en,de,id\nA dog.,Ein Hund.,1\n", "utf-8")
+    assert run([*given[:-1], "plain.csv"]) == 0
+    assert "metadata" not in capsys.readouterr().err

@@ -14,6 +14,7 @@ from index.encoder.text_encoder import TextEncoder
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, republished, sentences
 from tests.conftest import Fails
+from tests.damage import longest_file
 
 KNOWN = tuple(code for code in LANGUAGES if code != "pt")
 SHIPPED = Path(__file__).parents[3] / "models" / "open"
@@ -111,6 +112,10 @@ def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, befo
         ("pt", [""], "no lines"),
         ("pt", ["1f415\tcão"], "1 lines are too few: give 10 or more"),
         ("de", ["1f415\tcão"], "tiny@1 knows de already"),
+        ("deu", ["1f415\tcão"], "tiny@1 knows de already"),
+        ("en-GB", ["1f415\tcão"], "tiny@1 knows en already"),
+        ("cmn", ["1f415\tcão"], "tiny@1 knows zh already"),
+        ("xx", ["1f415\tcão"], "'xx' is not a language code (BCP 47) such as sw; qaa to qtz are free"),
         ("portugues", ["1f415\tcão"], "'portugues' is not a language code (BCP 47)"),
         ("../pt", ["1f415\tcão"], "is not a language code"),
     ],
@@ -122,6 +127,29 @@ def test_bad_input_is_one_line_and_exit_2(
     given = ["--captions", tmp_path / "captions.tsv", "--out", tmp_path / "out"]
     assert message in fails("learn-language", before.folder, code, *given)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(
+    before: Bundle, captions: Path, tmp_path: Path, fails: Fails
+) -> None:
+    out = tmp_path / "out"
+    given = ["learn-language", before.folder, "pt", "--captions", captions, "--out", out]
+    with longest_file(5):
+        line = fails(*given, code=1)
+    assert line == f"passepartout: {out} cannot be written (File too large)"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("spelled", "code"), [("POR", "pt"), ("QEL", "qel"), ("zh-hant", "zh-Hant"), ("sr@latin", "sr-Latn")]
+)
+def test_a_code_in_another_spelling_is_taught_as_the_standard_one(
+    before: Bundle, captions: Path, tmp_path: Path, spelled: str, code: str
+) -> None:
+    out = tmp_path / "out"
+    given = ["--captions", str(captions), "--out", str(out)]
+    assert run(["learn-language", str(before.folder), spelled, *given]) == 0
+    assert list(open_bundle(out).taught) == [code]
 
 
 @pytest.mark.slow

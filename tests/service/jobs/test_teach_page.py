@@ -1,5 +1,7 @@
 """A language taught on the page, in a real browser, by a real worker."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -38,8 +40,7 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     fill(page)
     expect(page.get_by_text("12 lines typed.")).to_be_visible()
     page.reload()
-    page.get_by_label("Its code").fill("eo")
-    page.get_by_label("Its code").press("Tab")
+    expect(page.get_by_label("Its code")).to_have_value("eo")
     expect(page.get_by_text("12 lines typed.")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as TSV").click()
@@ -72,11 +73,70 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     expect(into).to_be_enabled()
 
 
+def test_what_was_taught_is_corrected_and_taught_again_here_and_by_a_colleague(
+    page: Page, stage: Stage, open_page: OpenPage, tmp_path: Path
+) -> None:
+    page.get_by_label("Its code").fill("IDO")
+    fill(page)
+    teach(page, stage)
+    page.reload()
+    expect(page.get_by_text("12 lines typed.")).to_be_visible()
+    dog = f'input[data-picture="pictograms/{DRAWN["dog"]}"][data-row="0"]'
+    expect(page.locator(dog)).to_have_value("hundo")
+    page.locator(dog).fill("hundeto")
+    teach(page, stage)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as TSV").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+
+    colleague = open_page(f"{stage.url}#kind=teach")
+    colleague.get_by_label("Its code").fill("io")
+    expect(colleague.get_by_text("(io) is here already")).to_be_visible()
+    colleague.get_by_label("Its code").fill("")
+    colleague.get_by_label("Load what was downloaded").set_input_files(file)
+    expect(colleague.get_by_label("Its code")).to_have_value("io")
+    expect(colleague.get_by_text("12 lines typed.")).to_be_visible()
+    expect(colleague.locator(dog)).to_have_value("hundeto")
+    expect(colleague.locator("figure").first).to_contain_text("hundeto")
+    teach(colleague, stage)
+    code = colleague.get_by_label("Its code")
+    code.fill("ia")
+    code.press("Tab")
+    expect(colleague.get_by_text("0 lines typed.")).to_be_visible()
+
+
+def test_a_file_by_emoji_is_loaded_and_one_that_is_no_captions_refused(page: Page, tmp_path: Path) -> None:
+    page.get_by_role("button", name="Download as TSV").click()
+    expect(page.get_by_role("alert")).to_have_text("Nothing is typed yet.")
+    load = page.get_by_label("Load what was downloaded")
+    (tmp_path / "captions.tsv").write_text(
+        "\ufeff🐕\ufe0f\thundo\r\n\r\n🏖\tstrando\r\n🐕\tJen hundo.\r\n", "utf-8"
+    )
+    load.set_input_files(tmp_path / "captions.tsv")
+    expect(page.get_by_role("alert")).to_contain_text("Give the language's code first")
+    page.get_by_label("Its code").fill("eo")
+    load.set_input_files(tmp_path / "captions.tsv")
+    expect(page.get_by_text("3 lines typed.")).to_be_visible()
+    expect(page.locator("figure")).to_have_count(2)
+    expect(page.locator("figure").first).to_have_text("🐕\ufe0fhundoJen hundo.")
+    (tmp_path / "wrong.csv").write_text("🐕\thundo\n🐈,kato\n", "utf-8")
+    load.set_input_files(tmp_path / "wrong.csv")
+    expect(page.get_by_role("alert")).to_have_text("wrong.csv, line 2: give a picture, a tab and a text.")
+
+
+def teach(page: Page, stage: Stage) -> None:
+    page.get_by_label("Admin key").fill(KEY)
+    page.get_by_role("button", name="Teach", exact=True).click()
+    with stage.working():
+        expect(page.get_by_text("Learned from 12 lines.")).to_be_visible(timeout=60_000)
+
+
 def test_the_code_is_checked_as_it_is_entered_and_changing_it_keeps_what_was_typed(page: Page) -> None:
     code = page.get_by_label("Its code")
     code.fill("de")
     expect(page.get_by_text("German (de) is here already")).to_be_visible()
-    for spelling in ("DE", "deu", "de "):
+    for spelling in ("DE", "deu", "de-AT", "de "):
         code.fill(spelling)
         expect(page.get_by_text("German (de) is here already")).to_be_visible()
     code.fill("ep")
@@ -93,6 +153,10 @@ def test_a_picture_is_found_and_what_was_typed_is_printed_and_learned_by_heart(p
     first = page.locator("#teach .card input").first
     expect(first).to_have_attribute("data-picture", f"pictograms/{DRAWN['horse']}")
     first.fill("ĉevalo")
+    page.get_by_label("Find a picture").fill("quarterly figures")
+    expect(page.get_by_text("No picture is near to this")).to_be_visible()
+    page.get_by_label("Find a picture").fill("🐕")
+    expect(page.locator("#teach .card")).to_have_count(1)
     page.get_by_label("Find a picture").fill("")
     expect(page.locator("#teach .card")).to_have_count(len(DRAWN))
     with page.expect_download() as download:

@@ -101,8 +101,12 @@ def test_only_the_kinds_asked_for_count(tmp_path: Path, pictures: str) -> None:
 
 
 def test_nothing_left_is_an_error(tmp_path: Path) -> None:
-    write(tmp_path, {"en": full("en")})
+    half = len(NAMES) // 2
+    write(tmp_path, {"en": full("en")[:half], "de": full("de")[half:]})
     with pytest.raises(DataError, match="no picture has captions in the recipe's languages and kinds"):
+        load_split(tmp_path, "train", settings("en", "de"))
+    assert load_split(tmp_path, "train", settings("en", "de", pictures="shared")).pictures
+    with pytest.raises(DataError, match=r"no captions made by 'machine' in captions/en\.tsv of photos"):
         load_split(tmp_path, "train", settings("en", caption_kinds=("machine",)))
 
 

@@ -123,7 +123,7 @@ def test_a_language_without_names_has_photographs_alone(copy: Path) -> None:
     owners, texts = load_drawings(copy, settings())
     assert set(texts) == {"en", "de"}
     assert {codes for _, codes in owners} == {("en",), ("de",)}
-    with pytest.raises(DataError, match=r"names has none of pt$"):
+    with pytest.raises(DataError, match=r"names has none of pt: best-without-mining is"):
         load_drawings(copy, settings("pt"))
 
 

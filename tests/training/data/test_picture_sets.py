@@ -54,8 +54,24 @@ def test_languages_share_out_the_pictures_set_by_set(two: Path, pictures: str) -
 
 
 def test_a_language_in_no_set_is_named(two: Path) -> None:
-    with pytest.raises(DataError, match=r"has no captions/fi\.tsv in photos, books$"):
+    with pytest.raises(DataError) as error:
         load_split(two, "train", settings("en", "fi", pictures="shared"))
+    cure = """train what there is, --set 'data.languages=["de", "en", "sw"]'"""
+    assert str(error.value) == f"{two} has no captions in captions/fi.tsv of photos, books: {cure}"
+
+
+def test_a_language_without_captions_of_the_kinds_is_named_with_what_does_without(two: Path) -> None:
+    wanted = settings("en", "de", "fi", pictures="shared", caption_kinds=["machine"])
+    with pytest.raises(DataError) as error:
+        load_split(two, "train", wanted)
+    message = str(error.value)
+    assert (
+        "has no captions made by 'machine' in captions/en.tsv, captions/de.tsv, captions/fi.tsv of" in message
+    )
+    assert message.endswith(
+        """: train what there is, --set 'data.languages=["de", "en", "sw"]' --set 'data.caption_kinds=[]'"""
+    )
+    assert load_split(two, "train", settings("en", "de", "sw", pictures="shared", caption_kinds=[])).captions
 
 
 @given(st.floats(0.1, 6), st.floats(0.1, 6), st.integers(2, 40))

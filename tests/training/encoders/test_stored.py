@@ -43,12 +43,12 @@ def in_fewer_bits(
     bundle: Bundle, graph: Path, precision: Precision, write: Callable[[Path, Path], None], folder: Path
 ) -> Bundle:
     """A copy of the bundle that has this graph alone, in a precision that `write` writes."""
-    staging = staging_folder(folder / "bundle", bundle.folder)
-    for file in staging.glob("*.onnx"):
-        file.unlink()
-    write(graph, staging / ENCODER_GRAPHS[precision])
     manifest = bundle.manifest.model_copy(update={"precision": precision})
-    return publish_bundle(staging, folder / "bundle", manifest)
+    with staging_folder(folder / "bundle", bundle.folder) as staging:
+        for file in staging.glob("*.onnx"):
+            file.unlink()
+        write(graph, staging / ENCODER_GRAPHS[precision])
+        return publish_bundle(staging, folder / "bundle", manifest)
 
 
 def begun(data: Path, folder: Path, *settings: str) -> tuple[Run, CaptionSource]:

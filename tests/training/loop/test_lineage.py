@@ -24,7 +24,8 @@ BEFORE = Lineage(sources={"before": ADA}, epochs=7, seconds=70.5)
 def bundle_of(bundle: Bundle, out: Path, lineage: Lineage | None) -> Path:
     """The bundle again, made from something else."""
     manifest = bundle.manifest.model_copy(update={"lineage": lineage})
-    return publish_bundle(staging_folder(out, bundle.folder), out, manifest).folder
+    with staging_folder(out, bundle.folder) as staging:
+        return publish_bundle(staging, out, manifest).folder
 
 
 def begun(start: Path, data: Path, folder: Path, *more: str) -> Run:
