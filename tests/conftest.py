@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # Read by numpy, FAISS and torch when they are imported below: on a shared machine their threads would wait
 # for each other in busy loops (a decomposition of 48 x 48 takes 40 ms instead of 1).
@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("house")
 # is every test of a file that imports one.
 SLOW_FIXTURES = {"address", "remembering_address", "browser", "cluster", "milvus_server", "redis"}
 SLOW_FIXTURES |= {"redis_server", "stage", "few_probes", "noisy", "shipped"}
-SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "drawn"}
+SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "drawn"}
 SLOW_IMPORTS = {"subprocess", "get_context", "run_apart", "serving", "reverse_proxy"}
 SLOW_IMPORTS |= {"MilvusServer", "RedisServer", "train", "export_run", "walk"}
 SLOW_FILES = {"test_costs.py", "test_filling_costs.py", "test_foreign.py", "test_streams.py"}
@@ -65,16 +65,27 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 Fails = Callable[..., str]
+Says = Callable[..., Any]  # out and err
 
 
 @pytest.fixture
-def fails(capsys: pytest.CaptureFixture[str]) -> Fails:
+def says(capsys: pytest.CaptureFixture[str]) -> Says:
+    """What a command that ends with this code prints."""
+
+    def command(*words: object, code: int = 0) -> Any:  # noqa: ANN401
+        capsys.readouterr()
+        assert run([str(word) for word in words]) == code
+        return capsys.readouterr()
+
+    return command
+
+
+@pytest.fixture
+def fails(says: Says) -> Fails:
     """A command ends with this code and says why in one line, after its usage or progress: that line."""
 
     def command(*words: object, code: int = 2) -> str:
-        capsys.readouterr()
-        assert run([str(word) for word in words]) == code
-        out, err = capsys.readouterr()
+        out, err = says(*words, code=code)
         *before, line = err.splitlines()
         usage = [text for text in before if not re.search(r"\d+/\d+ ", text)]
         assert line.startswith("Error: " if usage else "passepartout: ")

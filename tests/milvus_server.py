@@ -1,15 +1,14 @@
 """milvus-lite as a server of its own, spoken to as any Milvus is, that can be frozen and killed."""
 
-import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.waiting import freeze
+from tests.waiting import Server
 
 
-class MilvusServer:
+class MilvusServer(Server):
     def __init__(self, folder: Path) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -27,15 +26,3 @@ class MilvusServer:
         )
         assert self._process.stdout is not None
         assert b"listening" in self._process.stdout.readline()
-
-    def freeze(self) -> None:
-        freeze(self._process)
-
-    def thaw(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()

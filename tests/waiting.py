@@ -6,16 +6,30 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Value = TypeVar("Value")
 LOOK_AGAIN = 0.02  # seconds
 
 
-def freeze(process: "subprocess.Popen[Any]") -> None:
-    """Stop a process, and wait until it stands still: before, it may answer once more."""
-    process.send_signal(signal.SIGSTOP)
-    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+class Server:
+    """A process that serves, which can be frozen and killed."""
+
+    _process: "subprocess.Popen[bytes]"
+
+    def freeze(self) -> None:
+        """Stop it, and wait until it stands still: before, it may answer once more."""
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 def until(

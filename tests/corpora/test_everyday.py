@@ -1,6 +1,5 @@
 """The shipped scenes and sayings pass corpora/check.py, which finds what is wrong with a folder."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from click.testing import CliRunner, Result
 
 from corpora.check import SAYING_LINES, main
 from index.build.probes import SAYINGS
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from tests.files import write_lines
 
@@ -62,27 +60,22 @@ WRONG = [
 ]
 
 
-def write(folder: Path, language: str, changes: dict[int, str]) -> None:
-    """Write other lines, by their numbers, into the file of a language."""
-    path = folder / f"{language}.txt"
-    lines = path.read_text("utf-8").splitlines()
-    for number, text in changes.items():
-        lines[number - 1] = text
-    write_lines(path, lines)
-
-
 @pytest.mark.slow
 def test_it_finds_what_is_wrong(folder: Path) -> None:
     for language in ("en", "es", "zh", "hi"):
-        write(folder, language, {line: text for code, line, text, _ in WRONG if code == language})
+        lines = lines_of(language)
+        for code, line, text, _ in WRONG:
+            if code == language:
+                lines[line - 1] = text
+        write_lines(folder / f"{language}.txt", lines)
     done = check(str(folder))
     assert done.exit_code == 1
     said = done.output
     assert [one for code, line, _, one in WRONG if f"{code}.txt:{line}: {one}" not in said] == []
 
 
-def test_the_shipped_encoder_knows_all_languages_which_are_indexed() -> None:
-    known = set(json.loads((ROOT / "models/open/manifest.json").read_text("utf-8"))["languages"])
+def test_the_shipped_encoder_knows_all_languages_which_are_indexed(open_encoder: TextEncoder) -> None:
+    known = set(open_encoder.bundle.manifest.languages)
     assert known >= {path.stem for path in FOLDER.glob("*.txt")} == LANGUAGES
 
 
@@ -96,13 +89,10 @@ def test_the_check_and_the_probes_have_the_same_sayings() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [slice(SAYINGS.start), slice(SAYINGS.stop, None)])
-def test_line_i_is_the_same_scene_in_the_languages_that_the_encoder_knows(lines: slice) -> None:
-    bundle = open_bundle(ROOT / "models" / "open")
-    encoder = TextEncoder(bundle)
-    vectors = {
-        language: encoder.encode(lines_of(language)[lines][::4])
-        for language in LANGUAGES & set(bundle.manifest.languages)
-    }
+def test_line_i_is_the_same_scene_in_the_languages_that_the_encoder_knows(
+    open_encoder: TextEncoder, lines: slice
+) -> None:
+    vectors = {language: open_encoder.encode(lines_of(language)[lines][::4]) for language in LANGUAGES}
     english = vectors.pop("en")
     for language, found in vectors.items():
         scores = found @ english.T

@@ -1,8 +1,9 @@
-"""The shipped phrases: equally many in every language, clean, in their script, each with topic and review."""
+"""The shipped phrases and contrasts: alike in every language, clean, in their script, each of its kind."""
 
 import csv
 import re
 import unicodedata
+from collections import Counter
 from itertools import permutations
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def spelled(line: str, language: str) -> None:
 
 def test_the_languages_of_the_everyday_sentences_are_there() -> None:
     assert set(LANGUAGES) >= FIRST_LANGUAGES
+    assert {path.stem for path in CONTRASTS.glob("*.tsv")} == FIRST_LANGUAGES
 
 
 def test_every_line_has_its_topic_and_says_who_has_reviewed_it() -> None:
@@ -121,3 +123,41 @@ def test_every_phrase_is_its_own_translation(open_encoder: TextEncoder, tmp_path
         answers = translator.sentences([row[source] for row in asked], source, target)
         for row, (first, *_) in zip(asked, answers, strict=True):
             assert (first.text, first.match) == (row[target], "exact")
+
+
+CONTRASTS = Path(__file__).resolve().parents[2] / "corpora" / "contrasts"
+KINDS = ["negation", "number", "side", "date", "person", "open", "degree", "place", "role", "mood"]
+
+
+def pairs_of(language: str) -> list[tuple[str, str, str]]:
+    with (CONTRASTS / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+    assert header == ["kind", "sentence", "opposite"]
+    return [(kind, sentence, opposite) for kind, sentence, opposite in lines]
+
+
+@pytest.mark.parametrize("language", sorted(FIRST_LANGUAGES))
+def test_every_kind_has_sixty_pairs_and_its_row_in_every_language(language: str) -> None:
+    kinds = [kind for kind, _, _ in pairs_of(language)]
+    assert list(dict.fromkeys(kinds)) == KINDS
+    assert min(Counter(kinds).values()) >= 60
+    assert kinds == [kind for kind, _, _ in pairs_of("en")]
+
+
+@pytest.mark.parametrize("language", sorted(FIRST_LANGUAGES))
+def test_no_sentence_stands_twice_and_all_are_clean(language: str) -> None:
+    sentences = [text for _, *pair in pairs_of(language) for text in pair]
+    assert [text for text, count in Counter(sentences).items() if count > 1] == []
+    for text in sentences:
+        spelled(text, language)
+
+
+@pytest.mark.parametrize("language", sorted(FIRST_LANGUAGES))
+def test_a_pair_ends_alike_and_asks_where_the_english_one_asks(language: str) -> None:
+    """But where it is asked or stated: then one of the two asks."""
+    for (kind, english, _), (_, sentence, opposite) in zip(pairs_of("en"), pairs_of(language), strict=True):
+        if kind == "mood":
+            assert sentence.endswith(QUESTION_MARKS) != opposite.endswith(QUESTION_MARKS)
+        else:
+            assert sentence[-1] == opposite[-1]
+        assert english.endswith("?") == sentence.endswith(QUESTION_MARKS), (english, sentence)

@@ -1,5 +1,6 @@
-"""Every command in the documents, run or not, is one that exists, with options that exist."""
+"""Commands, options, files and figures in the documents, run or not, are those that there are."""
 
+import json
 import re
 import shlex
 from importlib import import_module
@@ -102,3 +103,82 @@ def test_checking_finds_what_does_not_exist() -> None:
     assert Block("x", 1, "sh", "passepartout train RECIPE \\\n  --out RUN\n").commands == [
         "passepartout train RECIPE --out RUN"
     ]
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+RESULTS = (ROOT / "docs/results.md").read_text("utf-8")
+
+
+def mean(bundle: str, table: str, over: str) -> str:
+    """The mean CSLS R@1 of a table of a card."""
+    card = (ROOT / "models" / bundle / "README.md").read_text("utf-8")
+    section = re.search(rf"^### {re.escape(table)}\n(.*?)(?=^##|\Z)", card, re.MULTILINE | re.DOTALL)
+    assert section, f"the card of {bundle} has no table {table}"
+    found = re.search(rf"{over}: [^;]*?CSLS R@1 ([\d.]+)", section[1])
+    assert found, f"the card of {bundle} does not say what {table} has {over}"
+    return found[1]
+
+
+def row(text: str, beginning: str) -> str:
+    (line,) = [line for line in text.splitlines() if line.startswith(beginning)]
+    return line
+
+
+FIGURES = [
+    ("| captions (Multi30k", "| `multi30k` | 20 pairs", "multi30k_test_2016", "Mean over all"),
+    ("| everyday scenes", "| `scenes` | 1,880", "everyday scenes", "Mean over all"),
+    ("| things people say", "| `scenes` | 326", "everyday sayings", "Mean over all"),
+]
+
+
+@pytest.mark.parametrize(("in_readme", "in_results", "table", "over"), FIGURES)
+def test_figures_are_those_of_the_card(in_readme: str, in_results: str, table: str, over: str) -> None:
+    small, open_ = (mean(bundle, table, over) for bundle in ("small", "open"))
+    assert f"| {open_} | {small} |" in row(README, in_readme)
+    assert f"| {small} | {open_} |" in row(RESULTS, in_results)
+
+
+@pytest.mark.parametrize("bundle", ["small", "open"])
+def test_results_are_of_the_shipped_version(bundle: str) -> None:
+    manifest = json.loads((ROOT / "models" / bundle / "manifest.json").read_text("utf-8"))
+    assert f"`{manifest['name']}@{manifest['version']}`" in row(RESULTS, "| suite |")
+
+
+ROOMS = "index|evaluation|training|service|benchmarks|tests|scripts|corpora|docker|docs"
+PLACEHOLDER = re.compile(r"/[A-Z]{3,}\b")
+NAMED = re.compile(rf"`((?:{ROOMS})/[\w./-]*)(?:[:*][^`]*)?`")
+FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`")  # by the end of its path
+MODULE = re.compile(r"python -m\s+(benchmarks(?:\.\w+)+|scripts\.\w+|service(?:\.\w+)+)")
+PYTHON = [
+    path.relative_to(ROOT).as_posix() for room in ROOMS.split("|") for path in (ROOT / room).rglob("*.py")
+]
+
+
+def missing(text: str) -> list[str]:
+    """What `text` names in backticks, as a path from the root or by the end of one, that does not exist."""
+    paths = {
+        name for name in NAMED.findall(text) if not PLACEHOLDER.search(name) and not (ROOT / name).exists()
+    }
+    files = {
+        name for name in FILE.findall(text) if not any(f"/{path}".endswith(f"/{name}") for path in PYTHON)
+    }
+    modules = {name.replace(".", "/") for name in MODULE.findall(text)}
+    gone = {name for name in modules if not {f"{name}.py", f"{name}/__main__.py"} & set(PYTHON)}
+    return sorted(paths | gone | files - {"passepartout.py"})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_named_files_exist(document: str) -> None:
+    assert missing((ROOT / document).read_text("utf-8")) == []
+
+
+def test_a_file_that_is_gone_is_found() -> None:
+    assert missing(
+        "`index/fly.py`, `test_fly.py`, `service/api/`, `tmx.py`, `python -m\nbenchmarks.fly`"
+    ) == ["benchmarks/fly", "index/fly.py", "test_fly.py"]
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(path.name for path in folder.glob("0*.md"))

@@ -6,6 +6,7 @@ is started beside the rest and waited for. Ports are free ones in place of those
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -93,7 +94,7 @@ def walk(blocks: list[Block], folder: Path) -> Walk:
     port, redis_port = free_port(), free_port()
     script = PRELUDE
     for block in blocks:
-        text = SERVES.sub(lambda match: f"serve {quoted(match[1])}", block.text)
+        text = SERVES.sub(lambda match: f"serve {shlex.quote(match[1])}", block.text)
         text = text.replace(":8000", f":{port}").replace("6379", str(redis_port))
         script += f"printf '\\n{MARK}{block.line}\\n'\n{text}\n"
     done = subprocess.run(
@@ -112,7 +113,3 @@ def environment(port: int) -> dict[str, str]:
         "no_proxy": "*",
         "OMP_NUM_THREADS": "1",
     }
-
-
-def quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"

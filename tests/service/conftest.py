@@ -1,8 +1,6 @@
 """What the service's tests need from outside Python: a real Redis server, a real browser."""
 
-import os
 import shutil
-import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -23,7 +21,7 @@ from service.settings import Settings
 from tests.files import index_of_table
 from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
-from tests.waiting import freeze, until
+from tests.waiting import Server, until
 
 
 def tool(name: str) -> str:
@@ -120,7 +118,7 @@ def every_route() -> list[APIRoute]:
     return [route for route in routes if isinstance(route, APIRoute)]
 
 
-class RedisServer:
+class RedisServer(Server):
     """A Redis server of one's own, which can be frozen and killed."""
 
     def __init__(self, folder: Path) -> None:
@@ -134,16 +132,6 @@ class RedisServer:
         arguments = f"--port {self.port} --bind 127.0.0.1 --dir {self._folder} --save".split()
         self._process = subprocess.Popen([self._program, *arguments, ""], stdout=subprocess.DEVNULL)
         until(self._answers, "redis-server did not start", 10)
-
-    def freeze(self) -> None:
-        freeze(self._process)
-
-    def thaw(self) -> None:
-        os.kill(self._process.pid, signal.SIGCONT)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
 
     def _answers(self) -> bool:
         try:

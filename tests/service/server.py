@@ -32,17 +32,7 @@ def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
     address = f"http://127.0.0.1:{(port := free_port())}"
     command = [*SERVE, "--index", str(index), "--port", str(port), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until_ready(address, process)
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stderr is not None
-        process.stderr.close()
 
-
-def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
     def is_ready() -> bool:
         if process.poll() is not None:
             pytest.fail(f"the server ended: {process.communicate()[1]}")
@@ -52,7 +42,14 @@ def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
         except OSError:
             return False
 
-    until(is_ready, "the server is not ready")
+    try:
+        until(is_ready, "the server is not ready")
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
 
 
 def translate(address: str) -> str:

@@ -2,17 +2,14 @@
 
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from index.answers.answer import SentenceResponse
-from passepartout import run
-from tests.conftest import Fails
+from tests.conftest import Fails, Says
 
-Capture = pytest.CaptureFixture[str]
 DOG = "A black dog jumps on the snow."
 
 
@@ -26,13 +23,8 @@ def place(places: dict[str, list[str]], request: pytest.FixtureRequest) -> list[
     return places[request.param]
 
 
-def told(place: list[str], capsys: Capture, *arguments: str) -> str:
-    assert run(["translate", *arguments, *place]) == 0
-    return capsys.readouterr().out
-
-
-def test_a_sentence(place: list[str], capsys: Capture) -> None:
-    lines = told(place, capsys, DOG, "--to", "de", "--from", "en", "-k", "2").splitlines()
+def test_a_sentence(place: list[str], says: Says) -> None:
+    lines = says("translate", *place, DOG, "--to", "de", "--from", "en", "-k", "2").out.splitlines()
     assert len(lines) == 2
     assert lines[1].strip() == f"says {DOG!r}"
     confidence, _, answer = lines[0].partition("  ")
@@ -40,9 +32,9 @@ def test_a_sentence(place: list[str], capsys: Capture) -> None:
     assert answer.startswith("Der hund")
 
 
-def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Capture) -> None:
+def test_both_places_answer_the_same(places: dict[str, list[str]], says: Says) -> None:
     asked = [DOG, "O cão preto corre na neve.", "--to", "de,pt", "--to", "zh", "-k", "2", "--json"]
-    answers = [told(place, capsys, *asked) for place in places.values()]
+    answers = [says("translate", *place, *asked).out for place in places.values()]
     assert json.loads(answers[0]) == json.loads(answers[1])
     found = SentenceResponse.model_validate_json(answers[0])
     assert [(one.source, list(one.translations)) for one in found.results] == [
@@ -51,33 +43,41 @@ def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Captu
     ]
 
 
-def test_several_texts_and_targets_are_labelled(place: list[str], capsys: Capture) -> None:
-    lines = told(place, capsys, "dog", "cat", "--word", "--to", "de,pt", "--from", "en").splitlines()
+def test_several_texts_and_targets_are_labelled(place: list[str], says: Says) -> None:
+    lines = says(
+        "translate", *place, "dog", "cat", "--word", "--to", "de,pt", "--from", "en"
+    ).out.splitlines()
     assert [line.split()[-1] for line in lines] == ["dog", "hund", "cão", "cat", "katze", "gato"]
     assert lines[1].split()[1] == "de"
 
 
-def test_answers_that_are_not_likely_enough_are_replaced_by_a_note(place: list[str], capsys: Capture) -> None:
-    assert "de: nothing is likely enough" in told(
-        place, capsys, DOG, "--from", "en", "--to", "de", "--min-confidence", "1"
+def test_answers_that_are_not_likely_enough_are_replaced_by_a_note(place: list[str], says: Says) -> None:
+    assert (
+        "de: nothing is likely enough"
+        in says("translate", *place, DOG, "--from", "en", "--to", "de", "--min-confidence", "1").out
     )
 
 
-def test_in_its_own_language_a_text_gets_what_else_means_the_same(place: list[str], capsys: Capture) -> None:
-    shown = told(place, capsys, DOG, "--from", "en", "--to", "en,de", "-k", "2", "--min-confidence", "0")
-    lines = [line.removesuffix("  (near)") for line in shown.splitlines() if line[0] != " "]
+def test_in_its_own_language_a_text_gets_what_else_means_the_same(place: list[str], says: Says) -> None:
+    shown = says(
+        "translate", *place, DOG, "--from", "en", "--to", "en,de", "-k", "2", "--min-confidence", "0"
+    )
+    lines = [line.removesuffix("  (near)") for line in shown.out.splitlines() if line[0] != " "]
     said = [line.split("  ")[1:] for line in lines]
     assert [language for language, _ in said] == ["en", "en", "de", "de"]
-    itself = told(place, capsys, said[0][1], "--from", "en", "--to", "en", "--min-confidence", "0")
-    assert said[0][1] not in itself
-    as_json = told(place, capsys, said[0][1], "--from", "en", "--to", "en", "--json")
-    (answer,) = json.loads(as_json)["results"][0]["translations"]["en"]
+    itself = says("translate", *place, said[0][1], "--from", "en", "--to", "en", "--min-confidence", "0")
+    assert said[0][1] not in itself.out
+    as_json = says("translate", *place, said[0][1], "--from", "en", "--to", "en", "--json")
+    (answer,) = json.loads(as_json.out)["results"][0]["translations"]["en"]
     assert (answer["text"], answer["match"]) == (said[0][1], "exact")
 
 
-def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_standard_input(place: list[str], says: Says, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("dog\n\ncat\n"))
-    assert told(place, capsys, "-", "--word", "--from", "en", "--to", "de").split()[0::3] == ["dog", "cat"]
+    assert says("translate", *place, "-", "--word", "--from", "en", "--to", "de").out.split()[0::3] == [
+        "dog",
+        "cat",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -109,24 +109,17 @@ def test_a_service_must_answer(fails: Fails) -> None:
 
 
 def test_without_an_index_it_asks_the_one_that_is_served(
-    capsys: Capture, index_dir: Path, monkeypatch: pytest.MonkeyPatch
+    says: Says, index_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_INDEX", str(index_dir))
-    assert run(["translate", "a small dog runs on the beach", "--to", "de", "--from", "en"]) == 0
-    assert "Hund" in capsys.readouterr().out.title()
+    told = says("translate", "a small dog runs on the beach", "--to", "de", "--from", "en")
+    assert "Hund" in told.out.title()
 
 
-def test_asking_a_service_needs_neither_server_nor_index() -> None:
-    code = "import service.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
-    assert not loaded & {"fastapi", "starlette", "faiss", "onnxruntime", "numpy", "tokenizers", "pyarrow"}
-
-
-def test_sentences_of_a_text_follow_it(remembering_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sentences_of_a_text_follow_it(remembering_dir: Path, says: Says) -> None:
     text = "The dog sleeps. The cat runs."
-    assert run(["translate", text, "--from", "en", "--to", "de", "--index", str(remembering_dir)]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    told = says("translate", text, "--from", "en", "--to", "de", "--index", remembering_dir)
+    lines = [line for line in told.out.splitlines() if not line.startswith(" ")]
     assert lines == [
         "“The dog sleeps.”",
         "1.00  Der Vertrag gilt.",

@@ -1,15 +1,20 @@
-"""Batches: of sentences for an encoder, of unit rows for the objectives' tests, and values by hand."""
+"""Batches: of sentences for an encoder, of unit rows for the objectives' tests; data of token ids alone."""
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, models
 from torch import Tensor, nn
 
+from training.data.captions import CaptionedPictures
 from training.data.tokens import PAD_ID, pad
+from training.data.training_data import TrainingData
 from training.objectives.base import Step
 
 
@@ -68,3 +73,13 @@ def pairs_by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
         beta = [math.exp((1 + sum(map(float.__mul__, own, row))) / 2 / temperature) for row in every]
         total -= math.log(beta[(i + n) % (2 * n)] / (sum(beta) - beta[i]))
     return total / (2 * n)
+
+
+def spoken(sentences: Sequence[Sequence[int] | NDArray[np.int32]], languages: Sequence[int]) -> TrainingData:
+    """Sentences and the place of each one's language."""
+    names = tuple(f"l{place}" for place in range(max(languages) + 1))
+    by_language: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
+    for sentence, place in zip(sentences, languages, strict=True):
+        by_language[names[place]].append(np.asarray(sentence, np.int32))
+    empty: Any = CaptionedPictures((), ())
+    return TrainingData(names, 0, Tokenizer(models.BPE()), empty, [], sentences=by_language)

@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 
 from index.encoder.bundle import open_bundle
-from passepartout import run
-from tests.conftest import Fails
+from tests.conftest import Fails, Says
 from tests.training.tiny import BAG, write_recipe
 from training.loop.run import LAST, Run
-
-Capture = pytest.CaptureFixture[str]
 
 
 def trains(file: Path, data: Path, out: Path, *more: str) -> list[str]:
@@ -23,11 +20,9 @@ def exports(run: Path, data: Path, out: Path, *more: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("bag_run")  # which leaves the pictures' features in the cache
-def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, capsys: Capture) -> None:
-    capsys.readouterr()
+def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, says: Says) -> None:
     out = tmp_path / "run"
-    assert run(trains(write_recipe(BAG, tmp_path), data, out, "--set", "optimiser.epochs=1")) == 0
-    printed = capsys.readouterr()
+    printed = says(*trains(write_recipe(BAG, tmp_path), data, out, "--set", "optimiser.epochs=1"))
     assert printed.out.startswith(f"{out}: 1 epochs in ")
     assert "sum of recalls" in printed.out
     assert printed.err.splitlines()[-1].startswith("train tiny-bag 1/1 epochs")
@@ -35,11 +30,11 @@ def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, c
     assert (out / "best.safetensors").is_file()
 
 
-def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Run, capsys: Capture) -> None:
+def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Run, says: Says) -> None:
     file = bag_run.folder.parent / "recipe.toml"
     before = (bag_run.folder / LAST).stat().st_mtime_ns
-    assert run(trains(file, data, bag_run.folder, "--resume")) == 0
-    assert f"at epoch {bag_run.result()['best_epoch']}" in capsys.readouterr().out
+    printed = says(*trains(file, data, bag_run.folder, "--resume"))
+    assert f"at epoch {bag_run.result()['best_epoch']}" in printed.out
     assert (bag_run.folder / LAST).stat().st_mtime_ns == before
 
 
@@ -81,14 +76,12 @@ def test_smoke_takes_no_data_and_no_run(tmp_path: Path, fails: Fails, option: li
     assert not (tmp_path / "new").exists()
 
 
-def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
+def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, says: Says) -> None:
     out = tmp_path / "bundle"
     words = exports(bag_run.folder, data, out, "--name", "mine")
-    capsys.readouterr()
-    assert run([*words, "--version", "3", "--licence", "CC0-1.0"]) == 0
+    printed = says(*words, "--version", "3", "--licence", "CC0-1.0")
     manifest = open_bundle(out).manifest
     assert (manifest.name, manifest.version, manifest.licence) == ("mine", "3", "CC0-1.0")
-    printed = capsys.readouterr()
     assert printed.out == f"{out}: mine@3, 16 dimensions, {manifest.precision}\n"
     assert printed.err == "", "no talk of the exporter's"
 

@@ -23,18 +23,6 @@ def write(folder: Path, named: dict[str, list[str]]) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Names that are sentences of the tiny encoder, of things and of flags."""
-    named = {
-        language: [
-            f"{code}\t{text}\t" for code, text in zip(CODES + FLAGS, sentences(language), strict=False)
-        ]
-        for language in LANGUAGES
-    }
-    return write(tmp_path_factory.mktemp("data"), named)
-
-
 def test_names_and_keywords_are_read(tmp_path: Path) -> None:
     write(tmp_path, {"en": ["1f6a4\tspeedboat\tboat|speedboat", "1f41f\tfish\tfish", "1f433\twhale\t"]})
     found = read_names(tmp_path / "pictograms" / "names" / "en.tsv")
@@ -82,7 +70,11 @@ def test_only_held_out_concepts_named_by_all_count(tmp_path: Path) -> None:
         held_out_names(tmp_path, ["en", "de", "fr"])
 
 
-def test_the_suite_measures_names_with_and_without_flags(bundle: Bundle, data: Path) -> None:
+def test_the_suite_measures_names_with_and_without_flags(bundle: Bundle, tmp_path: Path) -> None:
+    """Names that are sentences of the tiny encoder, of things and of flags."""
+    rows = {code: zip(CODES + FLAGS, sentences(code), strict=False) for code in LANGUAGES}
+    named = {code: [f"{own}\t{text}\t" for own, text in of_code] for code, of_code in rows.items()}
+    data = write(tmp_path, named)
     every, some = pictograms(TextEncoder(bundle), data, ["en", "de", "zh"])
     assert (every.n, some.n) == (len(HELD) + sum(part_of(code) == "test" for code in FLAGS), len(HELD))
     assert every.languages == ("de", "en", "zh")

@@ -14,8 +14,7 @@ from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.formats.registry import Source, open_document, read
 from index.storage.options import Cleaning
-from passepartout import run
-from tests.conftest import Fails
+from tests.conftest import Fails, Says
 from tests.files import index_of_table
 
 PAIRS = {
@@ -250,15 +249,13 @@ def test_a_bad_file_is_reported(name: str, content: bytes, error: type[Exception
         open_document(content, name, "de")
 
 
-def test_the_command(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fails: Fails) -> None:
+def test_the_command(memory: Path, tmp_path: Path, says: Says, fails: Fails) -> None:
     (tmp_path / "x.po").write_text(PO, "utf-8")
     given = ["translate-file", str(tmp_path / "x.po"), "--to", "de", "--index", str(memory)]
-    assert run(given) == 0
     out = tmp_path / "x.de.po"
-    assert capsys.readouterr().out == (f"{out}: 3 translated, 1 fuzzy, 1 left empty; 1 had a translation\n")
+    assert says(*given).out == (f"{out}: 3 translated, 1 fuzzy, 1 left empty; 1 had a translation\n")
     assert "exists: give --out" in fails(*given)
-    assert run([*given, "--out", str(out), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["translated"] == 3
+    assert json.loads(says(*given, "--out", out, "--json").out)["translated"] == 3
     assert "xx" in fails(*given[:3], "xx", *given[4:], "--out", out)
 
 

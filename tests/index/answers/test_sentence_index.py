@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
 from index.answers.sentence_index import SentenceIndex
@@ -16,9 +15,6 @@ from index.storage.tables import write_table
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import neighbourhood_means
 from tests.bundles import unit_rows
-
-Vectors = NDArray[np.float32]
-
 
 GERMAN, ENGLISH, ARABIC = unit_rows(0, 30), unit_rows(1, 40), unit_rows(2, 20)
 MEANS = np.stack([neighbourhood_means(GERMAN @ other.T) for other in (ENGLISH, ARABIC)], axis=1)

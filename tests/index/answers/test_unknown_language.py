@@ -8,7 +8,7 @@ from index.answers.request import SentenceRequest
 from index.answers.respond import answer
 from index.answers.translator import Translator
 from index.build.build_index import build_index
-from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.errors import RequestError
 from index.formats.registry import Source
 from index.storage.options import Cleaning
@@ -20,14 +20,15 @@ PHRASES = {
     "Take one tablet before meals.": ("Nehmen Sie eine Tablette vor dem Essen.", "Li tabi um keno zan."),
     "Please wait outside.": ("Bitte warten Sie draußen.", "Pali olo vano."),
 }
-BUNDLE = Path(__file__).parents[3] / "models" / "open"
 
 
 @pytest.fixture(scope="module")
-def translator(few_probes: None, tmp_path_factory: pytest.TempPathFactory) -> Translator:
+def translator(
+    open_encoder: TextEncoder, few_probes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Translator:
     rows = [("en", "de", "qaa"), *((en, *others) for en, others in PHRASES.items())]
     path = tmp_path_factory.mktemp("unknown") / "phrases.tsv"
-    return Translator.open(index_of_table(open_bundle(BUNDLE), path, rows, cleaning=Cleaning(("near",))))
+    return Translator.open(index_of_table(open_encoder.bundle, path, rows, cleaning=Cleaning(("near",))))
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
@@ -50,12 +51,14 @@ def test_a_language_without_sentences_reaches_it(translator: Translator) -> None
         assert {found.match for found in translator.sentences([other], "it", "qaa", 4)[0]} == {"near"}
 
 
-def test_it_is_reached_through_the_language_that_is_aligned_with_it(few_probes: None, tmp_path: Path) -> None:
+def test_it_is_reached_through_the_language_that_is_aligned_with_it(
+    open_encoder: TextEncoder, few_probes: None, tmp_path: Path
+) -> None:
     """And not through one that is aligned with another."""
     first = tsv(tmp_path / "first.tsv", [("de", "qaa"), *PHRASES.values()])
     second = tsv(tmp_path / "second.tsv", [("ar", "en"), ("أين محطة القطار؟", "Where is the station?")])
     sources = [Source(second), Source(first)]
-    build_index(open_bundle(BUNDLE), sources, tmp_path / "index", cleaning=Cleaning(("near",)))
+    build_index(open_encoder.bundle, sources, tmp_path / "index", cleaning=Cleaning(("near",)))
     for question, found in (
         ("Dove fa male?", "Ke noda ta?"),
         ("Il negozio è chiuso lunedì.", "Mundan ta bo zura."),

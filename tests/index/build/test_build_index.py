@@ -26,8 +26,8 @@ from index.storage.versions import current, open_version, versions
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 from index.words.vocabulary import training_words
-from passepartout import run
 from tests.bundles import make_corpus, sentences
+from tests.conftest import Fails
 from tests.damage import longest_file
 from tests.dying import never, run_apart
 from tests.files import jsonl, write_lines
@@ -129,15 +129,14 @@ def test_one_language_alone_can_be_searched_from_the_others(bundle: Bundle, tmp_
 
 
 def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(
-    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, fails: Fails
 ) -> None:
     index = tmp_path / "index"
     old = build_index(bundle, corpora, index)
     given = ["--encoder", str(bundle.folder), "--corpus", f"en={corpora['en']}", "--out", str(index)]
     for limit in (100, 1_000, 4_000, 20_000):
         with longest_file(limit):
-            assert run(["index", "build", *given]) == 1
-        assert f"{index}: stopped (" in capsys.readouterr().err.splitlines()[-1]
+            assert f"{index}: stopped (" in fails("index", "build", *given, code=1)
         assert Translator.open(index).version == old.version
         assert not (index / "work" / "build").exists()
     made = build_index(bundle, {"en": corpora["en"]}, index)

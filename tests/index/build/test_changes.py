@@ -42,7 +42,7 @@ from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from passepartout import run
 from tests.bundles import make_corpus, sentences
-from tests.conftest import Fails
+from tests.conftest import Fails, Says
 from tests.damage import flip_middle, longest_file
 from tests.dying import never, run_apart
 from tests.files import jsonl, texts, write_lines
@@ -287,10 +287,10 @@ def test_rolling_back_and_collecting(index: Path) -> None:
         collect(index)
 
 
-def test_the_commands(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fails: Fails) -> None:
+def test_the_commands(index: Path, tmp_path: Path, says: Says, fails: Fails) -> None:
     def say(*words: str) -> str:
-        assert run(["index", *words]) == 0
-        return capsys.readouterr().out
+        told: str = says("index", *words).out
+        return told
 
     folder, first = str(index), current(index)
     more = jsonl(tmp_path / "more.jsonl", [{"id": "x", "en": "A new dog."}])
@@ -306,13 +306,10 @@ def test_the_commands(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert "has no sentence en:none" in fails("index", "delete", folder, "--id", "en:none")
 
 
-def test_a_replacement_in_another_language_is_told(
-    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replacement_in_another_language_is_told(index: Path, tmp_path: Path, says: Says) -> None:
     changed = [{"id": "de:1", "de": ENGLISH[41]}, {"id": "2", "de": GERMAN[41]}]
     given = f"--corpus={jsonl(tmp_path / 'x.jsonl', changed)}"
-    assert run(["index", "replace", str(index), given]) == 0
-    told = [line for line in capsys.readouterr().err.splitlines() if "looks like" in line]
+    told = [line for line in says("index", "replace", index, given).err.splitlines() if "looks like" in line]
     assert told == [f"{ENGLISH[41]!r} looks like English, not de"]
 
 
@@ -526,19 +523,11 @@ class Changes(RuleBasedStateMachine):
             assert {name: listed[name] for name in manifest.files} == manifest.files
 
 
-def run_changes(bundle: Bundle, folder: Path, runs: int, steps: int, quick: bool) -> None:
-    Changes.bundle, Changes.folder = bundle, folder
-    Changes.quick = quick
-    chosen = settings(
-        max_examples=runs,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(Changes, settings=chosen)  # type: ignore[no-untyped-call]
-
-
 @pytest.mark.parametrize("quick", [False, True])
 def test_changes_are_what_a_dictionary_says(bundle: Bundle, tmp_path: Path, quick: bool) -> None:
-    run_changes(bundle, tmp_path, runs=1, steps=12 if quick else 6, quick=quick)
+    Changes.bundle, Changes.folder, Changes.quick = bundle, tmp_path, quick
+    steps, unchecked = 12 if quick else 6, list(HealthCheck)
+    chosen = settings(
+        max_examples=1, stateful_step_count=steps, database=None, suppress_health_check=unchecked
+    )
+    run_state_machine_as_test(Changes, settings=chosen)  # type: ignore[no-untyped-call]

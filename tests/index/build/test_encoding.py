@@ -1,4 +1,4 @@
-"""Shards: encoded once, in any process, kept through death and damage."""
+"""Shards: encoded once, in any process, kept through death and damage; sentences by their rows."""
 
 import os
 from collections.abc import Sequence
@@ -12,9 +12,12 @@ from index.arrays import Vectors
 from index.build import encoding
 from index.build.encoding import BuildJob, Encoded, EncodingPool, Shards
 from index.build.lexicon import detector_of
+from index.build.reading import texts_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError
+from index.storage import tables as texts
+from index.storage.tables import writing_table
 from index.text.identification import Detector
 from index.text.pre_tokens import Tokens
 from tests.bundles import make_bundle, sentences
@@ -130,3 +133,17 @@ def test_a_process_that_is_killed_is_one_line(
             process.kill()
         with pytest.raises(PassepartoutError, match="a process of the build died"):
             encoders.result(encoders.encode("en", TEXTS, check_language=False))
+
+
+@pytest.mark.parametrize("end", [None, 0, 3, 7, 10, 15, 99])
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_sentences_come_by_their_rows_whatever_the_batches_of_the_file(
+    job: BuildJob, monkeypatch: pytest.MonkeyPatch, size: int, end: int | None
+) -> None:
+    monkeypatch.setattr(texts, "BATCH_ROWS", 7)
+    sentences = [f"Sentence {row}." for row in range(25)]
+    with writing_table(job.work / "en.arrow", ["text"]) as table:
+        table.add({"text": sentences})
+    found = [part.to_pylist() for part in texts_of(job, "en", size, end)]
+    assert [text for part in found for text in part] == sentences[:end]
+    assert all(0 < len(part) <= size for part in found)

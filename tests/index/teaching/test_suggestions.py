@@ -1,12 +1,10 @@
 """Pictograms that a text asks for, and those to caption next, of the shipped encoder."""
 
-from pathlib import Path
 from unicodedata import name as name_of
 
 import numpy as np
 import pytest
 
-from index.encoder.bundle import open_bundle
 from index.encoder.pictures import Pictograms, Pictures, family
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.examples import read_captions
@@ -17,13 +15,6 @@ from index.teaching.suggestions import (
     suggestions,
     teaching_pictures,
 )
-
-SHIPPED = Path(__file__).parents[3] / "models" / "open"
-
-
-@pytest.fixture(scope="module")
-def encoder() -> TextEncoder:
-    return TextEncoder(open_bundle(SHIPPED))
 
 
 @pytest.mark.parametrize(
@@ -38,28 +29,29 @@ def encoder() -> TextEncoder:
         ("Hund", "🐕"),
     ],
 )
-def test_a_text_finds_what_it_names_first(encoder: TextEncoder, text: str, first: str) -> None:
-    assert _like(encoder, text)[0].removesuffix("\ufe0f") == first
+def test_a_text_finds_what_it_names_first(open_encoder: TextEncoder, text: str, first: str) -> None:
+    assert _like(open_encoder, text)[0].removesuffix("\ufe0f") == first
 
 
 @pytest.mark.parametrize("text", ["asdfgh", "fever"])
-def test_what_is_near_to_no_pictogram_finds_none(encoder: TextEncoder, text: str) -> None:
-    assert _like(encoder, text) == []
+def test_what_is_near_to_no_pictogram_finds_none(open_encoder: TextEncoder, text: str) -> None:
+    assert _like(open_encoder, text) == []
 
 
 def test_names_that_find_their_picture_are_near_enough_and_most_random_letters_are_not(
-    encoder: TextEncoder,
+    open_encoder: TextEncoder,
 ) -> None:
-    pictograms = Pictograms.open(encoder.bundle)
+    pictograms = Pictograms.open(open_encoder.bundle)
     assert pictograms is not None
     codes = [code for name, _ in teaching_pictures(pictograms) if "-" not in (code := name.split("/")[1])]
     cosines = (
-        encoder.encode([name_of(chr(int(code, 16)), "").lower() for code in codes]) @ pictograms.vectors.T
+        open_encoder.encode([name_of(chr(int(code, 16)), "").lower() for code in codes])
+        @ pictograms.vectors.T
     )
     nearest = [[family(pictograms.codes[at]) for at in row[:24]] for row in np.argsort(-cosines).tolist()]
     found = [family(code) in row for code, row in zip(codes, nearest, strict=True)]
     letters = np.random.default_rng(0).choice(list("abcdefghijklmnoprstuvwz"), (300, 6))
-    random = encoder.encode(["".join(row) for row in letters.tolist()]) @ pictograms.vectors.T
+    random = open_encoder.encode(["".join(row) for row in letters.tolist()]) @ pictograms.vectors.T
     assert np.mean(cosines.max(1)[found] >= NEAR_COSINE) > 0.9
     assert np.mean(random.max(1) >= NEAR_COSINE) < 0.4
 
@@ -70,8 +62,8 @@ def _like(encoder: TextEncoder, text: str) -> list[str]:
     return [shown for _, shown in pictures_like(pictograms, text, encoder.encode([text])[0])]
 
 
-def test_only_what_can_be_looked_at_is_to_be_captioned_next(encoder: TextEncoder) -> None:
-    pictures = Pictures.open(encoder.bundle)
+def test_only_what_can_be_looked_at_is_to_be_captioned_next(open_encoder: TextEncoder) -> None:
+    pictures = Pictures.open(open_encoder.bundle)
     assert pictures is not None
     examples = read_captions(["🐕\thundo", "storybooks/0001-01.jpg\tviro"], "captions", pictures)
     names = suggestions(pictures, examples)

@@ -12,10 +12,6 @@ from index.text.number_words import Number, contradict, in_words, numbers_in
 COUNTS = st.dictionaries(st.integers(2, 9), st.integers(1, 3)).map(Counter[Number])
 
 
-def numbers_of(text: str, language: str) -> Counter[Number]:
-    return numbers_in(text, words(text, language), language)
-
-
 @pytest.mark.parametrize(
     ("language", "text", "numbers"),
     [
@@ -51,7 +47,7 @@ def numbers_of(text: str, language: str) -> Counter[Number]:
 def test_numbers_are_the_same_in_figures_and_in_one_word_or_several(
     language: str, text: str, numbers: list[Number]
 ) -> None:
-    assert numbers_of(text, language) == Counter(numbers)
+    assert numbers_in(text, words(text, language), language) == Counter(numbers)
 
 
 @given(COUNTS, COUNTS)

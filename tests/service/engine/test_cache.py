@@ -28,18 +28,7 @@ B, C = of(A, text="A cat."), of(A, target="pt")
 
 
 def answers(text: str) -> Answers:
-    return (
-        Answer(
-            text=text,
-            score=0.5,
-            confidence=0.5,
-            id="de:1",
-            match="translation",
-            similarity=None,
-            original=None,
-            metadata={},
-        ),
-    )
+    return (Answer(text=text, score=0.5, confidence=0.5, id="de:1", match="translation"),)
 
 
 def test_a_key_depends_on_everything_and_shows_no_text() -> None:

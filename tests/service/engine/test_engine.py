@@ -29,23 +29,16 @@ def ask(client: TestClient) -> bytes:
     return answer.content
 
 
-def stored(server: RedisServer) -> list[bytes]:
-    """The keys of the four answers to REQUEST."""
-    with Redis.from_url(server.url) as redis:
-        keys = list(redis.keys("passepartout:*"))
-    assert len(keys) == 4
-    return keys
-
-
 def test_a_hit_in_redis_equals_the_computed_answer(
     make_client: ClientFactory, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, patience: None
 ) -> None:
     computed = ask(make_client(cache_bytes=0))
     client, other = (make_client(redis_url=redis_server.url) for _ in range(2))
     assert ask(client) == computed
-    for key in stored(redis_server):
-        with Redis.from_url(redis_server.url) as redis:
-            value = redis.get(key)
+    with Redis.from_url(redis_server.url) as redis:
+        kept = {key: redis.get(key) for key in redis.keys("passepartout:*")}
+    assert len(kept) == 4
+    for key, value in kept.items():
         assert isinstance(value, bytes)
         assert DOG not in f"{key!r}{value!r}"
         assert b'"key":"%b"' % key in value

@@ -54,18 +54,7 @@ async def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(
         assert 0 < client.ttl(NAME) <= 86_400
 
 
-ANSWER = {
-    "text": "x",
-    "score": 1,
-    "confidence": 0.7,
-    "id": "a",
-    "match": "translation",
-    "similarity": None,
-    "original": None,
-    "metadata": {},
-}
-
-
+ANSWER = answers("x")[0].model_dump(mode="json")
 VALUES = [
     b"",
     b"\x80\x04\x95",  # the start of a pickle

@@ -174,7 +174,8 @@ def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
             serve(two_versions, ids[number % 2])
             wait_for(load, ids[number % 2])
         wait_until_mapped(process, two_versions, {ids[SWAPS % 2]})  # in every worker, whichever answers
-        bad = damaged(two_versions)
+        bad, kept = next_version(two_versions), two_versions / VERSIONS
+        flip_middle(shutil.copytree(kept / current(two_versions), kept / bad) / "de.faiss")
         serve(two_versions, bad)
         refusals = int(workers)  # by the watch of each
         until(lambda: log.count(f"version {bad} is refused") >= refusals, "the watch does not see it", HUNG)
@@ -192,14 +193,6 @@ def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
     assert load.faults == []
     assert load.told_to_leave == CLIENTS
     assert log.count("Traceback") == 0
-
-
-def damaged(index: Path) -> str:
-    """A version with one bit of one file changed."""
-    bad = next_version(index)
-    folder = shutil.copytree(index / VERSIONS / current(index), index / VERSIONS / bad)
-    flip_middle(folder / "de.faiss")
-    return bad
 
 
 @pytest.mark.parametrize("server", ["1"], indirect=True)

@@ -233,8 +233,7 @@ def test_what_needs_a_key_is_for_who_has_one(page: Page) -> None:
 
 
 def test_back_and_a_refresh_keep_the_tab(page: Page) -> None:
-    page.get_by_label("Sentence to translate").fill(DOG)
-    page.keyboard.press("Enter")
+    ask(page)
     expect(page.locator("[data-code=de] .answer").first).to_be_visible()
     page.get_by_role("tab", name="Languages").click()
     page.reload()

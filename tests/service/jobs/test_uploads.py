@@ -65,10 +65,12 @@ def chunks(count: int) -> Iterator[bytes]:
 
 
 def test_a_file_is_kept_under_a_generated_name(client: TestClient, kept: Path) -> None:
-    query = {"language": "de", "name": "../my table.tsv.gz".replace("/", "")}
+    more = {"name": "..my table.tsv.gz", "columns": "source=English,target=German"}
+    query = {"language": "de", **more}
     answer = client.post("/admin/uploads", params=query, content=chunks(25), headers=HEADERS)
     assert answer.status_code == 201
     found = answer.json()
+    assert {name: found[name] for name in more} == more
     folder = kept / found["id"]
     assert {path.name for path in folder.iterdir()} == {found["file"], "about.json"}
     assert found["file"] == f"{found['sha256'][:16]}.tsv.gz"
@@ -205,9 +207,3 @@ def test_abandoned_uploads_are_removed(tmp_path: Path, monkeypatch: pytest.Monke
     assert {path.name for path in tmp_path.iterdir()} == {".b", "d" * 32}
     with pytest.raises(UsageError, match="do service and worker share"):
         spool.source("d" * 32)
-
-
-def test_names_and_columns_are_kept(client: TestClient) -> None:
-    more = {"name": "my list.tsv", "columns": "source=English,target=German"}
-    kept = client.post("/admin/uploads", params=TSV | more, content=b"x", headers=HEADERS).json()
-    assert {name: kept[name] for name in more} == more

@@ -73,15 +73,6 @@ def test_a_job_whose_worker_is_killed_is_resumed_and_makes_one_version(stage: St
         assert len(stage.texts("en")) == 10_040
         assert [path.name for path in (stage.index / "work").iterdir()] == ["LOCK"]
 
-        # A job whose process alone is killed is begun again by the worker itself.
-        own = stage.submit(action="delete", ids=["en:1"])["id"]
-        (horse,) = until(lambda: children(process.pid)[-1:], "no job was begun")
-        os.kill(horse, signal.SIGKILL)
-        job = stage.end(own)
-        assert job["state"] == "succeeded"
-        assert versions(stage.index)[len(there) + 1 :] == [job["version"]]
-        assert "en:1" not in stage.texts("en")
-
 
 def test_every_kind_of_job_outlives_its_process(stage: Stage) -> None:
     """Each is killed as soon as it has begun, and made exactly once."""

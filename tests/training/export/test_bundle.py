@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from evaluation.measures.scores import score_translation
+from evaluation.suites.pictograms import part_of, read_names
 from index.encoder.bundle import ENCODER, ENCODER_GRAPHS, Bundle, Precision, open_bundle
+from index.encoder.pictures import Pictograms, emoji
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
 from tests.files import write_picture_set
@@ -19,6 +21,7 @@ from training.export.bundle import export_run, validation_texts
 from training.loop.model import load_model
 from training.loop.run import Run
 from training.loop.validation import embed_texts
+from training.smoke.drawings import concepts
 
 Exporter = Callable[[Path], Bundle]
 Exported = tuple[Run, Bundle]
@@ -245,3 +248,21 @@ def test_human_translations_are_what_validates_where_two_languages_have_them(tmp
     two = [(name, f"pt {name}", translated) for name in names]
     (found,) = validation_texts(captioned(tmp_path / "two", {"en": english, "de": german, "pt": two}), given)
     assert set(found) == {"de", "pt"}
+
+
+def test_a_name_finds_the_drawing_that_it_was_learned_with(
+    drawn: Bundle, bag_bundle: Bundle, data: Path
+) -> None:
+    assert Pictograms.open(bag_bundle) is None, "it learned from none"
+    pictograms = Pictograms.open(drawn)
+    assert pictograms is not None
+    assert len(pictograms.codes) == len(concepts())
+    assert np.linalg.norm(pictograms.vectors, axis=1) == pytest.approx(1, abs=1e-3)
+    names = read_names(data / "pictograms" / "names" / "en.tsv")
+    learned = [code for code in names if part_of(code) == "train"]
+    nearest = pictograms.nearest(TextEncoder(drawn).encode([names[code].name for code in learned]), 5)
+    shown = [
+        emoji(code) in {drawn_as for drawn_as, _ in row} for code, row in zip(learned, nearest, strict=True)
+    ]
+    assert np.mean(shown) > 0.8, "by chance a tenth"
+    assert f"the vectors of {len(concepts())} pictograms" in drawn.card.read_text("utf-8")

@@ -1,11 +1,13 @@
 """Pictures that can't be used, and languages with next to nothing."""
 
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from index.errors import DataError
+from tests.training.data.test_pictures import write_tar
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.loop.training_loop import train
@@ -15,25 +17,16 @@ ONE_EPOCH = ("optimiser.epochs=1",)
 
 @pytest.fixture
 def damaged(data: Path, tmp_path: Path) -> tuple[Path, str, str]:
-    """The drawn data, with a training picture renamed away and one overwritten; their names."""
+    """The drawn data, without a training picture and with one overwritten; their names."""
     copy = shutil.copytree(data, tmp_path / "data")
     train = load_split(copy, "train", recipe(BAG, tmp_path).data).pictures
-    file = copy / "photos" / "images.tar"
-    raw = bytearray(file.read_bytes())
-    for name, what in ((train[3], "noise"), (train[7], "gone")):
-        header = raw.index(name.removeprefix("photos/").encode())
-        if what == "noise":
-            raw[header + 512 : header + 700] = bytes(188)
-        else:
-            raw[header : header + 512] = renamed(bytes(raw[header : header + 512]))
-    file.write_bytes(raw)
-    return copy, train[7], train[3]
-
-
-def renamed(header: bytes) -> bytes:
-    """A tar header with another name, its checksum mended."""
-    plain = b"other".ljust(100, b"\0") + header[100:148] + b" " * 8 + header[156:]
-    return plain[:148] + f"{sum(plain):06o}\0 ".encode() + plain[156:]
+    gone, noise = train[7], train[3]
+    with tarfile.open(copy / "photos" / "images.tar") as tar:
+        members = {entry.name: tar.extractfile(entry).read() for entry in tar}  # type: ignore[union-attr]
+    del members[gone.removeprefix("photos/")]
+    members[noise.removeprefix("photos/")] = bytes(700)
+    write_tar(copy / "photos" / "images.tar", members)
+    return copy, gone, noise
 
 
 def test_a_picture_that_is_not_there_is_named_before_training(

@@ -18,7 +18,7 @@ from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
 from training.mining import rounds
-from training.mining.rounds import Round, Words, last_round, round_span
+from training.mining.rounds import Round, Words, round_span
 from training.papers.united.verified_bag import VerifiedBag
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
@@ -35,7 +35,7 @@ ROUNDS = (
     "run.checkpoint_every=2",
 )
 
-PROBABLE = ("mining.probability=0.3", "mining.pivots=en")
+PROBABLE = ("mining.probability=0.3", "mining.pivots=en", "mining.captions=false", "data.pictures=shared")
 
 
 def mining(folder: Path, *more: str) -> Recipe:
@@ -97,11 +97,6 @@ def test_some_languages_gain_while_the_subwords_of_the_others_stay(data: Path, t
 def test_objective_and_table_need_each_other(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"pseudopairs and the table \[mining\] need each other"):
         recipe(BAG, tmp_path, "objectives.pseudopairs.weight=1")
-
-
-def test_the_round_of_an_epoch() -> None:
-    settings = MiningSettings(begin=3, every=2)
-    assert [last_round(epoch, settings) for epoch in range(8)] == [None, None, None, 3, 3, 5, 5, 7]
 
 
 def test_contexts_count_in_the_first_rounds_that_compare_words() -> None:
@@ -187,9 +182,6 @@ def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
     vocabulary = len(encoder.rows)
     apart = encoder.rows == torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(3)
     assert 0 < (~apart).any(dim=1).sum() < vocabulary / 2
-
-
-PROBABLE = ("mining.probability=0.3", "mining.pivots=en", "mining.captions=false", "data.pictures=shared")
 
 
 def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -> None:

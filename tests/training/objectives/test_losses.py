@@ -1,10 +1,13 @@
 import math
 
 import pytest
+import torch
+from pydantic import ValidationError
 
 from tests.training.step_batches import batch, pairs_by_hand, rows, step_of
-from training.objectives.base import Step
+from training.objectives.base import OBJECTIVES, Step, unit_similarity
 from training.objectives.losses import CrossModal, Pseudopairs, VisualRegression
+from training.recipes.files import open_rooms
 
 CAPTIONS = rows(6, 4, 9)
 
@@ -51,3 +54,25 @@ def test_one_minus_the_cosine_over_pairs_and_views() -> None:
         for text, picture in zip(outputs.text.tolist(), view.tolist(), strict=True)
     ]
     assert VisualRegression()(outputs).item() == pytest.approx(sum(losses) / len(losses), rel=1e-9)
+
+
+open_rooms()  # the papers' objectives, too
+
+
+def test_similarity_is_the_cosine_scaled_to_0_and_1() -> None:
+    """Globetrotter, B.1."""
+    here = torch.tensor([[1.0, 0.0]])
+    there = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [math.cos(1), math.sin(1)]])
+    assert torch.allclose(unit_similarity(here, there), torch.tensor([[1, 0.5, 0, (1 + math.cos(1)) / 2]]))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_every_objective_refuses_what_it_does_not_know_and_never_changes(name: str) -> None:
+    objective = OBJECTIVES[name]()
+    assert objective.weight == 1
+    with pytest.raises(ValidationError, match="spam"):
+        OBJECTIVES[name].model_validate({"spam": 1})
+    with pytest.raises(ValidationError, match="frozen"):
+        objective.weight = 2.0
+    with pytest.raises(ValidationError, match="finite"):
+        OBJECTIVES[name].model_validate({"weight": math.inf})

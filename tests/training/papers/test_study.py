@@ -2,19 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from passepartout import run
-from tests.conftest import Fails
+from tests.conftest import Fails, Says
 from tests.training.papers.conftest import TINY
 from training.papers.study import Claims, Study, read_claims
 from training.recipes.files import papers
 
-Capture = pytest.CaptureFixture[str]
 SYSTEM = "globetrotter-mini"
 
 
@@ -33,7 +30,7 @@ def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None
 
 
 def test_what_is_done_is_reported_and_not_done_again(
-    scenes: Path, tmp_path: Path, capsys: Capture, fails: Fails
+    scenes: Path, tmp_path: Path, says: Says, fails: Fails
 ) -> None:
     out = tmp_path / "out"
     only = ("--only", f"sentences.{SYSTEM}.0")
@@ -47,22 +44,17 @@ def test_what_is_done_is_reported_and_not_done_again(
     assert f"--only {only[1]}" in report, "the command"
 
     trained = (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns
-    capsys.readouterr()
-    assert run(words(scenes, out, *only)) == 0
-    assert capsys.readouterr().out == ""
+    assert says(*words(scenes, out, *only)).out == ""
     assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
 
     assert "results for other data or --set" in fails(*words(scenes, out, *only), "--set", "seed=3")
 
 
-def test_a_failing_system_is_named_and_does_not_stop_others(
-    scenes: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_failing_system_is_named_and_does_not_stop_others(scenes: Path, tmp_path: Path, says: Says) -> None:
     """A loss that explodes, of each."""
     more = ("--set", "optimiser.learning_rate=1e30", "--set", "optimiser.clip_norm=null")
     only = ("--only", f"sentences.{SYSTEM}.0", "--only", "sentences.without-cloze.0")
-    assert run(words(scenes, tmp_path / "out", *more, *only)) == 1
-    out, err = capsys.readouterr()
+    out, err = says(*words(scenes, tmp_path / "out", *more, *only), code=1)
     failed = [f"sentences.{name}.0" for name in (SYSTEM, "without-cloze")]
     assert [f"{name}: failed: the loss is not finite" in out for name in failed] == [True, True]
     assert f"{', '.join(failed)} failed: repeat the command" in err.splitlines()[-1]
@@ -98,8 +90,3 @@ def test_wrong_use_is_one_line(
     only = [] if "--only" in more else ["--only", f"sentences.{SYSTEM}.0"]
     assert said in fails(*words(scenes, tmp_path / "out", *only, *more))
     assert not (tmp_path / "out").exists()
-
-
-def test_the_commands_of_the_door_bring_no_torch() -> None:
-    code = "import training.cli, sys; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

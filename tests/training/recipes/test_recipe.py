@@ -4,26 +4,10 @@ from typing import Any
 import pytest
 
 from index.errors import RecipeError
+from tests.training.tiny import BAG
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
-
-SMALLEST = """
-name = "tiny"
-description = "The fewest keys there may be"
-[data]
-languages = ["en", "de"]
-[tokenizer]
-[text]
-encoder = "bag"
-[vision]
-backbone = "weights/tiny"
-[head]
-[objectives.cross_modal]
-[optimiser]
-epochs = 1
-batch_size = 8
-learning_rate = 1e-3
-"""
+from training.recipes.settings import ScheduleSettings
 
 
 def problem(*overrides: str, name: str = "globetrotter") -> str:
@@ -154,7 +138,7 @@ def test_an_override_is_laid_over_the_file(override: str, path: tuple[str, ...],
 
 def test_a_missing_key_is_refused_by_its_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(SMALLEST.replace("epochs = 1\n", ""), "utf-8")
+    file.write_text(BAG.replace("epochs = 4\n", ""), "utf-8")
     assert "optimiser.epochs: Field required" in problem(name=str(file))
 
 
@@ -181,11 +165,51 @@ def test_a_recipe_survives_json() -> None:
 
 def test_the_hash_depends_on_values_and_not_on_layout(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(SMALLEST + "[objectives.transitive]\n", "utf-8")
+    file.write_text(BAG, "utf-8")
     one = load_recipe(str(file))
-    said_otherwise = SMALLEST.replace("[objectives.cross_modal]", "[objectives.transitive]")
-    file.write_text("# a comment\n" + said_otherwise + "[objectives.cross_modal]\nweight = 1\n", "utf-8")
+    table = "[objectives.visual_regression]\n"
+    file.write_text("# a comment\n" + BAG.replace(table, "") + table + "weight = 1\n", "utf-8")
     other = load_recipe(str(file))
     assert one == other
     assert one.sha256 == other.sha256
     assert load_recipe(str(file), ["seed=1"]).sha256 != one.sha256
+
+
+NAMES = ("hinge", "caption_hinge", "cloze")
+
+
+@pytest.mark.parametrize(("kept", "after"), [(True, set()), (False, {"cloze"})])
+def test_what_comes_first_is_alone_for_so_many_epochs(kept: bool, after: set[str]) -> None:
+    schedule = ScheduleSettings(pretraining=("cloze",), pretraining_epochs=2, keep_after_pretraining=kept)
+    others = {"hinge", "caption_hinge"}
+    assert [schedule.inactive(NAMES, epoch) for epoch in range(4)] == [others, others, after, after]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (
+            ScheduleSettings(pretraining=("absent",), pretraining_epochs=1),
+            "absent is not one of the objectives",
+        ),
+        (ScheduleSettings(pretraining=("hinge",)), "need each other"),
+        (ScheduleSettings(pretraining_epochs=2), "need each other"),
+        (
+            ScheduleSettings(pretraining=NAMES, pretraining_epochs=1, keep_after_pretraining=False),
+            "no objective is left",
+        ),
+        (ScheduleSettings(rewarm=True), r"rewarm needs schedule\.pretraining"),
+    ],
+)
+def test_an_impossible_schedule_is_refused(schedule: ScheduleSettings, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        schedule.check(NAMES)
+
+
+def test_the_rate_rises_again_after_the_pretraining_where_it_is_asked_to() -> None:
+    once, again = (
+        ScheduleSettings(pretraining=("cloze",), pretraining_epochs=2, rewarm=rise) for rise in (False, True)
+    )
+    assert [once.rate_span(epoch, 0, 5) for epoch in range(3)] == [(0, 5)] * 3
+    assert [again.rate_span(epoch, 0, 5) for epoch in range(4)] == [(0, 2), (0, 2), (2, 5), (2, 5)]
+    assert again.rate_span(3, 2, 5) == (2, 5), "a round of mining begins there anyway"

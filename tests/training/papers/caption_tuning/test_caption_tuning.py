@@ -13,7 +13,7 @@ from index.build.build_index import build_index
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
 from tests.files import write_lines
-from tests.training.tiny import recipe
+from tests.training.tiny import TRANSFORMER, recipe
 from training.export.bundle import export_run
 from training.loop.prepare import prepare
 from training.loop.run import create_run
@@ -21,34 +21,17 @@ from training.loop.training_loop import Loop, train
 from training.papers.caption_tuning.pretrained import PretrainedSettings
 from training.smoke.tiny_models import write_tiny_xlmr
 
-TUNED = """
-name = "tiny-tuned"
-description = "XLM-R and ViT for tests"
-[data]
-languages = ["en", "de", "pt"]
-[text]
-encoder = "pretrained"
-model = "weights/xlmr"
-width = 32
-max_tokens = 32
-[vision]
-backbone = "weights/vit"
-image_size = 32
-views = 1
-[head]
-dimension = 24
-text = "linear"
-pictures = "linear"
-[objectives.caption_tuning]
-[optimiser]
-epochs = 2
-batch_size = 40
-chunk_size = 20
-learning_rate = 1e-3
-freeze_encoder_epochs = 0.5
-[run]
-threads = 1
-"""
+# What differs from the tiny transformer: XLM-R and ViT, the paper's loss and heads.
+TUNED = (
+    'text={"encoder": "pretrained", "model": "weights/xlmr", "width": 32, "max_tokens": 32}',
+    "tokenizer={}",
+    "vision.backbone=weights/vit",
+    "vision.views=1",
+    'head={"dimension": 24, "text": "linear", "pictures": "linear"}',
+    'objectives={"caption_tuning": {}}',
+    'optimiser={"epochs": 2, "batch_size": 40, "chunk_size": 20, "learning_rate": 1e-3}',
+    "optimiser.freeze_encoder_epochs=0.5",
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +52,7 @@ TEXT_ENCODER = PretrainedSettings(encoder="pretrained", model="weights/xlmr", wi
 
 
 def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(encoders: Path, tmp_path: Path) -> None:
-    run = train(recipe(TUNED, tmp_path), encoders, tmp_path / "run")
+    run = train(recipe(TRANSFORMER, tmp_path, *TUNED), encoders, tmp_path / "run")
     bundle = export_run(run.folder, encoders, tmp_path / "out", name=None, version="1", licence="CC0-1.0")
     own = Tokenizer.from_file(str(encoders / "weights" / "xlmr" / "tokenizer.json"))
     assert Tokenizer.from_file(str(bundle.tokenizer)).get_vocab() == own.get_vocab()
@@ -85,8 +68,10 @@ def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(encoders: Pa
 
 
 def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_path: Path) -> None:
-    prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
-    loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
+    prepared = prepare(
+        create_run(tmp_path / "run", recipe(TRANSFORMER, tmp_path, *TUNED), resume=False), encoders
+    )
+    loop = Loop(create_run(tmp_path / "run", recipe(TRANSFORMER, tmp_path, *TUNED), resume=True), prepared)
     batches = list(prepared.batches(0))
     model = prepared.model.train()
     changed: list[tuple[bool, bool, bool]] = []
@@ -135,4 +120,4 @@ def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path
     with pytest.raises(DataError, match=r"text\.model .*weights/tiny: "):
         given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer([])
     with pytest.raises(RecipeError, match="brings its own"):
-        recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
+        recipe(TRANSFORMER, tmp_path, *TUNED, "tokenizer.lowercase=false")

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.training.papers.sentences import spoken
-from tests.training.step_batches import embed, rows, step_of
+from tests.training.step_batches import embed, rows, spoken, step_of
 from training.objectives.base import Step
 from training.papers.globetrotter.sigurdsson import Adapted, AdaptedSettings, Orthogonality
 
@@ -17,15 +16,11 @@ VOCABULARY, WIDTH, LANGUAGES = 20, 6, 2
 CAPTIONS = [np.arange(4, 12, dtype=np.int32), np.arange(12, 20, dtype=np.int32)]
 
 
-def built() -> Adapted:
-    torch.manual_seed(0)
-    table = {"encoder": "adapted", "width": WIDTH}
-    encoder = AdaptedSettings.model_validate(table).build(VOCABULARY, LANGUAGES).eval()
-    encoder.initialise(spoken(CAPTIONS, [0, 1]))
-    return encoder
-
-
-ENCODER = built()
+torch.manual_seed(0)
+ENCODER: Adapted = (
+    AdaptedSettings.model_validate({"encoder": "adapted", "width": WIDTH}).build(VOCABULARY, LANGUAGES).eval()
+)
+ENCODER.initialise(spoken(CAPTIONS, [0, 1]))
 
 
 @torch.no_grad()

@@ -33,26 +33,18 @@ def alpha_by_hand(outputs: Step, margin: float) -> list[list[float]]:
     return found
 
 
-def rows_by_hand(outputs: Step, margin: float, temperature: float) -> tuple[list[float], list[float]]:
-    """Each sentence's part of eq. 1, and the sum of its alphas."""
+def by_hand(outputs: Step, way: Normalise, margin: float, temperature: float) -> float:
+    """Eq. 1 over the sentences, or over the alphas."""
     texts = outputs.text.tolist()
     n = len(texts)
     alpha = alpha_by_hand(outputs, margin)
-    parts, positives = [], []
+    total = positives = 0.0
     for i in range(n):
         others = [j for j in range(n) if j != i]
         beta = {j: math.exp(similarity(texts[i], texts[j]) / temperature) for j in others}
-        total = sum(beta.values())
-        parts.append(-sum(alpha[i][j] * math.log(beta[j] / total) for j in others))
-        positives.append(sum(alpha[i][j] for j in others))
-    return parts, positives
-
-
-def by_hand(outputs: Step, way: Normalise, margin: float, temperature: float) -> float:
-    parts, positives = rows_by_hand(outputs, margin, temperature)
-    if way == "batch":
-        return sum(parts) / len(parts)
-    return sum(parts) / max(1e-6, sum(positives))
+        total -= sum(alpha[i][j] * math.log(beta[j] / sum(beta.values())) for j in others)
+        positives += sum(alpha[i][j] for j in others)
+    return total / (n if way == "batch" else max(1e-6, positives))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.training.papers.sentences import spoken
-from tests.training.step_batches import embed
+from tests.training.step_batches import embed, spoken
 from training.papers.shared.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
 
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.

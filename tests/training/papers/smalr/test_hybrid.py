@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.training.papers.sentences import spoken
+from tests.training.step_batches import spoken
 from training.papers.mule.word_vectors import principal
 from training.papers.smalr.hybrid import Hybrid, HybridSettings, hybrid_tables
 from training.papers.smalr.latent import Assignment

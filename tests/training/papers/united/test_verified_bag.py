@@ -3,8 +3,7 @@ import torch
 from numpy.typing import NDArray
 
 from index.arrays import unit
-from tests.training.papers.sentences import spoken
-from tests.training.step_batches import embed
+from tests.training.step_batches import embed, spoken
 from training.papers.united.verified_bag import VerifiedBag, VerifiedBagSettings, verified_rows
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32

@@ -1,10 +1,18 @@
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tests.training.step_batches import rows, step_of
-from training.papers.mule.losses import InnerNeighbourhood, Neighbourhood, Triplet
+from training.papers.mule.losses import (
+    InnerNeighbourhood,
+    LanguageAdversary,
+    Neighbourhood,
+    Triplet,
+    reversed_gradient,
+)
 
 LANGUAGES = torch.tensor([0, 1, 0, 0, 1])
 
@@ -62,3 +70,19 @@ def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
     expected = neighbours_by_hand(F.normalize(inner, dim=1), F.normalize(inner_beside, dim=1), 0.2, top)
     found = InnerNeighbourhood(margin=0.2, top=top)(outputs)
     assert found.item() == pytest.approx(expected, rel=1e-9), "whatever the vectors' lengths"
+
+
+def test_cross_entropy_of_the_classifier() -> None:
+    logits = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+    outputs = step_of(rows(3, 2, 0), (), adversary=(logits, torch.tensor([0, 1, 1])))
+    expected = (2 * math.log(1 + math.exp(-2)) + math.log(2)) / 3
+    assert LanguageAdversary()(outputs).item() == pytest.approx(expected)
+    assert LanguageAdversary().terms(outputs) == 3, "a batch may be cut"
+
+
+def test_a_reversed_gradient() -> None:
+    x = torch.tensor([[1.0, -2.0]], requires_grad=True)
+    assert torch.equal(reversed_gradient(x), x)
+    (3 * reversed_gradient(x)).sum().backward()  # type: ignore[no-untyped-call]
+    assert x.grad is not None
+    assert x.grad.tolist() == [[-3, -3]]
