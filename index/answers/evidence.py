@@ -78,12 +78,9 @@ class Questions:
             [self.words[place] for place in places],
         )
 
-    def numbers_of(self, question: int) -> Counter[int]:
-        """The codes of the numbers of a question."""
-        return self._numbers[question]
-
     @cached_property
-    def _numbers(self) -> list[Counter[int]]:
+    def numbers(self) -> list[Counter[int]]:
+        """The codes of the numbers of each question."""
         texts = [(text, words_of(text, self.language)[:WORDS_READ]) for text in self.bare]
         return [number_codes(text, words, self.language) for text, words in texts]
 
@@ -138,7 +135,7 @@ def domain_columns(
 
 
 def _contradicts(table: Candidates, asked: Questions, answered: Features) -> NDArray[np.bool_]:
-    rows = zip(map(asked.numbers_of, table["question"].tolist()), table["row"].tolist(), strict=True)
+    rows = zip(map(asked.numbers.__getitem__, table["question"].tolist()), table["row"].tolist(), strict=True)
     found = (bool(numbers) and contradict(numbers, answered.numbers_of(row)) for numbers, row in rows)
     return np.fromiter(found, bool, len(table))
 
