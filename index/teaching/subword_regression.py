@@ -98,12 +98,8 @@ def _vocabulary(texts: Sequence[str]) -> tuple[str, ...]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({subword for word in spelled(text) for subword in subwords(word)})
-    kept = (subword for subword, count in counts.items() if count >= LEAST_COUNT or _is_word(subword))
-    return tuple(sorted(kept))
-
-
-def _is_word(subword: str) -> bool:
-    return subword.startswith(BEGIN) and subword.endswith(END)
+    words = {subword for subword in counts if subword.startswith(BEGIN) and subword.endswith(END)}
+    return tuple(sorted(words.union(subword for subword, count in counts.items() if count >= LEAST_COUNT)))
 
 
 def ridge(tokens: Tokens, vocabulary: int, targets: Vectors, penalty: float) -> Vectors:

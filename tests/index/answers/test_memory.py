@@ -163,7 +163,7 @@ def test_ids_are_those_of_the_file_and_unique(bundle: Bundle, tmp_path: Path) ->
 
 def _ids(folder: Path) -> list[str]:
     index = Translator.open(folder).sentence_indexes["en"]
-    return [index.id(row) for row in range(len(index))]
+    return [index.sentence(row).id for row in range(len(index))]
 
 
 @given(
