@@ -18,7 +18,7 @@ from index.answers.translator import Translator
 from index.errors import Fault, RequestError
 from index.text.identification import clear_language
 from index.text.normalisation import clean
-from index.text.sentences import may_be_several, sentences
+from index.text.segments import may_be_several, sentences
 
 AT_ONCE = 4096  # characters that are cleaned or divided without a thread
 WorkStep = Literal["clean", "detect", "encode"]
