@@ -1,4 +1,4 @@
-"""The service as an ASGI application: wiring only."""
+"""The service as an ASGI application: wiring, and how a process of it starts and ends."""
 
 import asyncio
 import gc
@@ -6,9 +6,10 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,6 @@ from service.engine.engine import ServiceEngine
 from service.engine.index_manager import IndexManager
 from service.http.access import Access
 from service.http.bounds import BodyLimit, ConcurrencyLimit
-from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
 from service.http.page import page_router
 from service.http.problems import PROBLEMS
@@ -172,8 +172,43 @@ async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> A
     gc.freeze()  # objects that live as long as the process need no collection
     sys.setswitchinterval(SWITCH_SECONDS)
     async with manager.watching(limits.WATCH_SECONDS):
-        with draining_on_sigterm(app.state.stopping, settings.drain_seconds):
+        with _draining_on_sigterm(app.state.stopping, settings.drain_seconds):
             yield
+
+
+@contextmanager
+def _draining_on_sigterm(stopping: asyncio.Event, seconds: float) -> Iterator[None]:
+    """On SIGTERM, set `stopping`, so that clients are told to reconnect elsewhere, and pass the signal to the
+    server `seconds` later; a second one at once.
+
+    The server's handler is the one that is installed when the context is entered.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only that one receives signals
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    stop_server = signal.getsignal(signal.SIGTERM)
+
+    def drain(*_: object) -> None:
+        if stopping.is_set() or not seconds:
+            stop()
+        else:
+            loop.call_soon_threadsafe(begin)
+
+    def begin() -> None:
+        stopping.set()
+        loop.call_later(seconds, stop)
+
+    def stop() -> None:
+        stopping.set()
+        if callable(stop_server):
+            stop_server(signal.SIGTERM, None)
+
+    signal.signal(signal.SIGTERM, drain)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, stop_server)
 
 
 def _open_jobs(settings: Settings) -> "JobQueue | None":

@@ -4,6 +4,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import pyarrow.compute as pc
 
@@ -38,20 +39,17 @@ def concordance(
     sentence matches. A page reads at most MOST_ROWS rows, so a page with fewer sentences may not be the last.
     """
     index, cleaned = translator.sentence_indexes[source], None if phrase is None else clean(phrase)
-    rows: list[int] = []
     following = min(len(index), begin + (count if cleaned is None else MOST_ROWS))
     found = range(begin, following) if cleaned is None else _rows(index, _pattern(cleaned), begin, following)
-    for row in found:
-        if len(rows) == count:
-            following = rows[-1] + 1
-            break
-        rows.append(row)
+    rows = list(islice(found, count + 1))  # one more tells whether there is another page
+    if len(rows) > count:
+        following = rows[count - 1] + 1
     return Concordance(
         model=translator.model,
         index=translator.version,
         text=phrase,
         source=source,
-        results=[_line(translator, index, row, cleaned, targets) for row in rows],
+        results=[_line(translator, index, row, cleaned, targets) for row in rows[:count]],
         next=following if following < len(index) else None,
     )
 
@@ -102,8 +100,8 @@ def _line(
 
 
 def _translations(index: SentenceIndex, target: SentenceIndex, row: int) -> list[Translation]:
-    rows = index.translations(row, target)[:MOST_TRANSLATIONS]
-    return [Translation(text=target.text(other), id=target.id(other)) for other in rows]
+    found = map(target.sentence, index.translations(row, target)[:MOST_TRANSLATIONS])
+    return [Translation(text=sentence.text, id=sentence.id) for sentence in found]
 
 
 def _pattern(phrase: str) -> str:

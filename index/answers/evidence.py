@@ -78,12 +78,9 @@ class Questions:
             [self.words[place] for place in places],
         )
 
-    def numbers_of(self, question: int) -> Counter[int]:
-        """The codes of the numbers of a question."""
-        return self._numbers[question]
-
     @cached_property
-    def _numbers(self) -> list[Counter[int]]:
+    def numbers(self) -> list[Counter[int]]:
+        """The codes of the numbers of each question."""
         texts = [(text, words_of(text, self.language)[:WORDS_READ]) for text in self.bare]
         return [number_codes(text, words, self.language) for text, words in texts]
 
@@ -115,7 +112,7 @@ def add_evidence(
     if pair[0] in mean_lengths and pair[1] in mean_lengths:
         asked_lengths = asked.lengths[questions] - mean_lengths[pair[0]]
         columns["length_difference"] = np.abs(answered.lengths[rows] - mean_lengths[pair[1]] - asked_lengths)
-    if words is not None and words.comparable:
+    if words is not None:
         columns |= words.coverage()
     columns["contradicts"] = _contradicts(table, asked, answered)
     if token_scores is not None:
@@ -138,7 +135,7 @@ def domain_columns(
 
 
 def _contradicts(table: Candidates, asked: Questions, answered: Features) -> NDArray[np.bool_]:
-    rows = zip(map(asked.numbers_of, table["question"].tolist()), table["row"].tolist(), strict=True)
+    rows = zip(map(asked.numbers.__getitem__, table["question"].tolist()), table["row"].tolist(), strict=True)
     found = (bool(numbers) and contradict(numbers, answered.numbers_of(row)) for numbers, row in rows)
     return np.fromiter(found, bool, len(table))
 
@@ -169,13 +166,8 @@ class WordPairs:
         # (distinct words of questions, of candidates)
         self._cosines: NDArray[np.float32] = self._source_vectors @ self._target_vectors.T
 
-    @property
-    def comparable(self) -> bool:
-        """Whether both languages have words in the index: others are not in the same space."""
-        return self._source.vectors is not None and self._target.vectors is not None
-
     def coverage(self) -> dict[str, NDArray[np.float32]]:
-        """The columns of coverage; 0 where either has no words.
+        """The columns of coverage; 0 where either has no words, none where a language has none in the index.
 
         A mean hides one word that is wrong: "a boy drinks milk" covers "a girl drinks milk" well. So what a
         sentence lacks is measured, too: of the word whose best translation is furthest from all that the
@@ -183,6 +175,8 @@ class WordPairs:
         each side would say nearly the same.
         """
         source, target = self._source, self._target
+        if source.vectors is None or target.vectors is None:
+            return {}  # they are not in one space
         # Words that were added to the index have no neighbours there.
         target_rows = np.where(self._target_rows < len(target.rarities) - 1, self._target_rows, UNKNOWN_WORD)
         scores = csls_scores(

@@ -16,8 +16,7 @@ from index.formats.streams import read_whole
 from index.languages import language
 from index.storage.files import output_file
 from index.text.normalisation import clean
-from index.text.segments import Segment, filled, segments
-from index.text.sentences import MOST_SENTENCES
+from index.text.segments import MOST_SENTENCES, Segment, filled, segments
 
 TEXTS_ASKED = 256  # at a time
 TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to identify the language of a document

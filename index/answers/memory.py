@@ -154,7 +154,7 @@ class Memory:
     ) -> list[_Likely]:
         """Those of a question's candidates that may mean the same, strongest first."""
         comparison, found = Comparison(asked.texts[question]), list[_Likely]()
-        numbers, of_row = asked.numbers_of(question), self.sentences.features.numbers_of
+        numbers, of_row = asked.numbers[question], self.sentences.features.numbers_of
         for place in places:
             row, chance = int(table["row"][place]), float(table["chance"][place])
             same_numbers = bool(numbers) and _but_one(numbers) == _but_one(of_row(row))
@@ -199,7 +199,7 @@ class Memory:
             # Other figures are put into the answer, other words for numbers are not.
             in_figures = without_tags(put_back(asked.texts[question], original, original))
             numbers = number_codes(in_figures, words_of(in_figures, asked.language), asked.language)
-            contradicts = text == translation or contradict(asked.numbers_of(question), numbers)
+            contradicts = text == translation or contradict(asked.numbers[question], numbers)
         similarity = likeness.similarity if likeness else None
         agrees = contrasts is not None and not contrasts and not contradicts
         confidence = self.confidence.of_remembered(likely.chance, similarity, agrees=agrees)

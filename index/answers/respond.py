@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from index.answers.answer import (
     Answers,
@@ -18,7 +18,7 @@ from index.answers.translator import Translator
 from index.errors import Fault, RequestError
 from index.text.identification import clear_language
 from index.text.normalisation import clean
-from index.text.sentences import may_be_several, sentences
+from index.text.segments import may_be_several, sentences
 
 AT_ONCE = 4096  # characters that are cleaned or divided without a thread
 WorkStep = Literal["clean", "detect", "encode"]
@@ -26,32 +26,20 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
-class Work(Protocol):
-    """The slow steps of answering: done at once, or in a thread together with those of other requests."""
+class Work:
+    """The slow steps of answering, done at once; a service does them with those of other requests."""
+
+    def __init__(self, translator: Translator) -> None:
+        self.translator = translator
 
     async def answers(self, queries: Sequence[Query]) -> list[Answers]:
         """Answer queries, as Translator.answer does."""
-        ...
+        return self.translator.answer(queries)
 
     async def run(
         self, step: WorkStep, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
     ) -> list[Outcome]:
-        """Call `act` on some items, perhaps together with those of other requests."""
-        ...
-
-
-class AtOnce:
-    """Work done in the calling thread."""
-
-    def __init__(self, translator: Translator) -> None:
-        self._translator = translator
-
-    async def answers(self, queries: Sequence[Query]) -> list[Answers]:
-        return self._translator.answer(queries)
-
-    async def run(
-        self, step: WorkStep, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
-    ) -> list[Outcome]:
+        """Call `act` on some items, of which `step` says what is done with them."""
         return act(items)
 
 
@@ -68,7 +56,7 @@ class SourceText(NamedTuple):
 
 def answer(translator: Translator, request: Request) -> SentenceResponse | WordResponse:
     """Answer a request in this process. Raises RequestError for what cannot be answered."""
-    return _at_once(respond(translator, request, AtOnce(translator)))
+    return _at_once(respond(translator, request, Work(translator)))
 
 
 async def respond(

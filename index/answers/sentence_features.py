@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, tee
+from itertools import islice
 from math import log1p
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 
 from index.arrays import Numbers
 from index.storage.tables import integers, read_array, strings
-from index.text.normalisation import SENTENCE_ENDS, words_of
+from index.text.normalisation import SENTENCE_ENDS, words, words_of
 from index.text.number_words import may_have_number, numbers_in
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Numbering, StringArray, Tokens, slices
-from index.words.vocabulary import numbered_words
 
 WORDS_READ = 64  # of a sentence: an encoder reads no more tokens
 DIGIT, RE2_DIGIT = re.compile(r"\d"), r"\pN"
@@ -148,28 +147,32 @@ def _parts(
     batches: Iterable[Sequence[str] | StringArray], vocabulary: Sequence[str], language: str
 ) -> Iterator[tuple[NDArray[np.float32], Tokens, Numbers]]:
     """Yield the lengths, word rows and numbers of each batch of texts."""
-    numbering, first = Numbering(), 0
+    numbering, pre_tokens, divided, first = Numbering(), Numbering(), Tokens.of([]), 0
     for entry in vocabulary:
         _ = numbering[entry]
     counting = np.zeros(0, bool)  # by word: whether a number may start with it
-    arrays = (batch if isinstance(batch, pa.Array) else strings(batch) for batch in batches)
-    read, again = tee(arrays)
-    for texts, words in zip(read, numbered_words(again, numbering, language), strict=True):
-        new = [may_have_number([word], language) for word in islice(numbering, len(counting), None)]
-        counting = np.append(counting, np.array(new, bool))
+    for batch in batches:
+        texts = batch if isinstance(batch, pa.Array) else strings(batch)
+        numbers = pre_tokens.of_pre_tokens(texts)
+        new = islice(pre_tokens, len(divided), None)  # each is divided into words once
+        rows = [[numbering[word] for word in words(pre_token, language)] for pre_token in new]
+        divided = divided.followed(Tokens.of(rows))
+        found = divided.expand(numbers)
+        known = [may_have_number([word], language) for word in islice(numbering, len(counting), None)]
+        counting = np.append(counting, np.array(known, bool))
         with_digits = integers(pc.indices_nonzero(pc.match_substring_regex(texts, RE2_DIGIT)))
-        numbered = np.union1d(words.texts[counting[words.ids]], with_digits)
+        numbered = np.union1d(found.texts[counting[found.ids]], with_digits)
         names, pairs = list(numbering), []
-        ends = np.cumsum(words.lengths).tolist()
+        ends = np.cumsum(found.lengths).tolist()
         for row in numbered.tolist():
             text = texts[row].as_py()
-            own = [names[word] for word in words.ids[ends[row] - words.lengths[row] : ends[row]].tolist()]
+            own = [names[word] for word in found.ids[ends[row] - found.lengths[row] : ends[row]].tolist()]
             if (bare := without_tags(text)) != text:
                 own = list(words_of(bare, language))
             codes = number_codes(bare, own, language)
             pairs += [(first + row, code) for code in sorted(codes.elements())]
         lengths = np.array([length(text) for text in texts.to_pylist()], np.float32)
-        yield lengths, _kept(words, len(vocabulary)), np.array(pairs, np.int64).reshape(-1, 2).T
+        yield lengths, _kept(found, len(vocabulary)), np.array(pairs, np.int64).reshape(-1, 2).T
         first += len(texts)
 
 

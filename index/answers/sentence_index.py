@@ -45,7 +45,7 @@ class SentenceIndex:
     ) -> None:
         self.language, self.vectors, self.features, self.groups = language, vectors, features, groups
         self._table = table
-        self._ids, self._texts, self._metadata = (table.column(name) for name in SENTENCE_COLUMNS)
+        self._texts, self._metadata = table.column("text"), table.column("metadata")
         self._said_in: dict[str, NDArray[np.bool_]] = {}
         self._means, self._best = BySource(means, sources), BySource(best, sources)
 
@@ -76,20 +76,10 @@ class SentenceIndex:
         """(count,) each sentence's highest CSLS score with the sentences of the index in `source`."""
         return self._best.seen_from(source)
 
-    def id(self, row: int) -> str:
-        """The ID of a row."""
-        sentence_id: str = self._ids[row].as_py()
-        return sentence_id
-
     def text(self, row: int) -> str:
         """The text of a row."""
         text: str = self._texts[row].as_py()
         return text
-
-    def metadata(self, row: int) -> dict[str, Any]:
-        """The file and the further columns of a row."""
-        metadata: dict[str, Any] = json.loads(self._metadata[row].as_py())
-        return metadata
 
     def rows_that_say(self, name: str) -> list[int]:
         """The rows in whose metadata a name occurs."""

@@ -268,19 +268,18 @@ class SentenceSearch:
         names = "question", "row", "score", "confidence", "contradicts"
         values = zip(*(table[name].tolist() for name in names), strict=True)
         for place, (question, row, score, confidence, contradicts) in enumerate(values):
-            remembered, original = recalled.get((question, row)), None
+            remembered, original, sentence = recalled.get((question, row)), None, index.sentence(row)
             likeness = remembered.likeness if remembered else None
             if remembered and not own:
-                sentences = self.sentences[asked.language]
-                source_row = remembered.original
-                original = Original(text=sentences.text(source_row), id=sentences.id(source_row))
+                translated_one = self.sentences[asked.language].sentence(remembered.original)
+                original = Original(text=translated_one.text, id=translated_one.id)
             penalties: tuple[str, ...] = ("numbers",) if contradicts and not remembered else ()
             answers[question].append(
                 Answer(
-                    text=remembered.text if remembered else index.text(row),
+                    text=remembered.text if remembered else sentence.text,
                     score=round(score, DIGITS),
                     confidence=round(confidence, DIGITS),
-                    id=index.id(row),
+                    id=sentence.id,
                     match=self.confidence.match_of(
                         confidence, likeness.similarity if likeness else None, own=remembered is not None
                     ),
@@ -289,7 +288,7 @@ class SentenceSearch:
                     gloss=original.text if original else glosses.get(place),
                     differs=differs[place],
                     penalties=likeness.penalties if likeness else penalties,
-                    metadata=index.metadata(row),
+                    metadata=dict(sentence.metadata),
                 )
             )
         return list(map(tuple, answers))

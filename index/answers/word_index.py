@@ -54,7 +54,7 @@ class WordIndex:
     ) -> None:
         """`best`: language -> (count,) each word's highest CSLS score with the words of that language."""
         self.language, self.vectors = language, vectors
-        self._encoder, self._words = encoder, vocabulary
+        self._encoder, self.spellings = encoder, vocabulary  # the word of each row
         self._counts = np.asarray(counts, np.int64)
         self._total = max(1, int(self._counts.sum()))
         self._rows = {word: row for row, word in enumerate(vocabulary)}
@@ -103,12 +103,12 @@ class WordIndex:
     def with_words(self, spellings: Sequence[str]) -> "WordIndex":
         """This index with further words, in rows from `len` on, as if a sentence of the index had them."""
         more = copy(self)
-        more._words = [*self._words, *spellings]  # noqa: SLF001
+        more.spellings = [*self.spellings, *spellings]
         more._added = self.vectors_of(spellings, np.full(len(spellings), UNKNOWN_WORD))  # noqa: SLF001
         return more
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.spellings)
 
     def respelled(self, text: str) -> str:
         """A text that was typed without any marks with those that words have in this index.
@@ -137,14 +137,9 @@ class WordIndex:
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._rows
 
-    @property
-    def spellings(self) -> Sequence[str]:
-        """The word of each row."""
-        return self._words
-
     def text(self, row: int) -> str:
         """The word of a row."""
-        return self._words[row]
+        return self.spellings[row]
 
     def id(self, row: int) -> str:
         """The ID of a row."""

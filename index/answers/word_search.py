@@ -50,7 +50,7 @@ class WordSearch:
             table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
         else:
             table = word_candidates(folded, rows, asked, index, max(counts))
-            table.columns["confidence"] = self.confidence.of_words(table.columns)
+            table.columns["confidence"] = self.confidence.word.probability(table.columns)
         chances = table["confidence"]
         unlikely = []
         for place, row in enumerate(table["row"].tolist()):

@@ -179,6 +179,12 @@ class Ids:
         return unique
 
 
+def columns_of(ids: Ids, files: Sequence[str], sentences: Sequence[Sentence]) -> dict[str, list[str]]:
+    """The columns of LANG.arrow for the next sentences. Raises what `Ids.take` does."""
+    texts, metadata = [sentence.text for sentence in sentences], list(map(metadata_of, files, sentences))
+    return {"id": ids.take(files, sentences), "text": texts, "metadata": metadata}
+
+
 def metadata_of(file: str, sentence: Sentence) -> str:
     """The metadata of a sentence and the name of its file, as JSON; its own `file` is its `original_file`."""
     if not sentence.metadata:

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from index.answers.candidates import (
-    LEFT_OUT,
-)
+from index.answers.candidates import LEFT_OUT
 from index.answers.evidence import Questions
 from index.answers.sentence_features import WORDS_READ, Features
 from index.answers.sentence_index import SentenceIndex

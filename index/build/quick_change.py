@@ -23,7 +23,7 @@ from index.answers.word_index import WORD_COLUMNS
 from index.arrays import Numbers, Vectors
 from index.build.build_index import Plan, made_before
 from index.build.cleaning import Cleaned, Cleaner, compared
-from index.build.corpus import Ids, metadata_of
+from index.build.corpus import Ids, columns_of
 from index.build.encoding import Worker
 from index.build.previous_version import PreviousVersion
 from index.encoder.bundle import Bundle
@@ -178,11 +178,7 @@ class _Change:
         """Write LANG.arrow, with a record batch more than before."""
         base, start = self.base, 0
         ids.reserve(base.holds(ids.of(files, sentences)))
-        own = [
-            ids.take(files, sentences),
-            [sentence.text for sentence in sentences],
-            list(map(metadata_of, files, sentences)),
-        ]
+        own = columns_of(ids, files, sentences).values()
         ids.close()
         with pa.OSFile(str(self.work / f"{self.code}.arrow"), "wb") as file:
             schema = pa.schema([(name, pa.string()) for name in SENTENCE_COLUMNS])

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from index.arrays import Vectors
 from index.build.cleaning import Cleaned, Cleaner, CleaningBatch, compared
-from index.build.corpus import Corpus, Ids, metadata_of
+from index.build.corpus import Corpus, Ids, columns_of
 from index.build.encoding import BuildJob, EncodingPool, Shard, Shards
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.errors import CorpusError
@@ -173,11 +173,7 @@ class SentenceWriter:
         kept = list(self.cleaner.finish(batch, dict(zip(batch.wanted, foreign, strict=True))))
         files = [batch.sentences[number][0] for number, _ in kept]
         sentences = [sentence for _, sentence in kept]
-        self._write(
-            self.ids.take(files, sentences),
-            [sentence.text for sentence in sentences],
-            list(map(metadata_of, files, sentences)),
-        )
+        self.table.add(columns_of(self.ids, files, sentences))
         place = {text: row for row, text in enumerate(batch.wanted)}
         self.shards.finish(shard, [place[batch.texts[number]] for number, _ in kept])
         self.bar.advance(characters)
@@ -185,15 +181,12 @@ class SentenceWriter:
     def _retain(self, previous: PreviousVersion, kept: KeptRows, shard: Shard, more: bool) -> None:
         self.ids.reserve(kept.ids)
         self.cleaner.keep(list(map(compared, kept.texts, kept.metadata)), more=more)
-        self._write(kept.ids, kept.texts, kept.metadata)
+        self.table.add({"id": kept.ids, "text": kept.texts, "metadata": kept.metadata})
         vectors = previous.vectors.reconstruct(kept.old)
         vectors[kept.changed] = shard.result().vectors
         self.shards.add(vectors)
         self.cleaner.done.rows.extend(kept.rows)
         self.cleaner.done.groups.extend(kept.groups)
-
-    def _write(self, ids: list[str], texts: list[str], metadata: list[str]) -> None:
-        self.table.add({"id": ids, "text": texts, "metadata": metadata})
 
     def _resembled(self) -> str | None:
         """The language that most foreign texts seem to be in; None if that is not clear."""

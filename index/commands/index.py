@@ -1,14 +1,15 @@
-"""Commands: `passepartout index build | info | verify | export`."""
+"""Commands: `passepartout index build`, and those for an existing index."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from index.commands.maintenance import MAINTENANCE_COMMANDS
 from index.commands.options import (
     ENCODER_OPTION,
     FILE_PATH,
@@ -17,22 +18,22 @@ from index.commands.options import (
     JSON_OPTION,
     RAY_OPTION,
     THREADS_OPTION,
+    UNITS_SHOWN,
     Corpora,
     describe,
     reading,
 )
+from index.languages import language
 from index.storage.options import CLEANING_RULES, Cleaning, Options, Rule
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
+if TYPE_CHECKING:
+    from index.storage.index_manifest import IndexManifest
 
 
 @click.group()
 def index() -> None:
     """Build, change, inspect and verify an index."""
-
-
-for command in MAINTENANCE_COMMANDS:
-    index.add_command(command)
 
 
 @index.command()
@@ -105,6 +106,127 @@ def build(
     )
     corpora.report_bad_units(out)
     describe(out, manifest, as_json)
+
+
+@index.command()
+@INDEX_ARGUMENT
+@reading
+@click.option(
+    "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
+)
+@RAY_OPTION
+@THREADS_OPTION
+@JSON_OPTION
+def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
+    """Add sentences to an index, as a new version; only they are encoded."""
+    made = _change(folder, add=corpora.sources, own_ids=own_ids, **options)
+    corpora.report_bad_units(folder)
+    if not options["as_json"]:
+        _say_added(folder, made)
+
+
+def _say_added(folder: Path, made: IndexManifest) -> None:
+    """Print how many sentences a version has that the one before had not, by language."""
+    from index.storage.versions import manifest_of
+
+    before = manifest_of(folder, made.base or made.version)
+    added, dropped = made.sentences - before.sentences, made.dropped - before.dropped
+    told = [", ".join(f"{count} {what}" for what, count in some.items()) for some in (added, dropped)]
+    click.echo(f"new sentences: {told[0] or 'none'}; dropped: {told[1] or 'none'}")
+
+
+@index.command()
+@INDEX_ARGUMENT
+@reading
+@RAY_OPTION
+@THREADS_OPTION
+@JSON_OPTION
+def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: ANN401
+    """Replace the text of sentences, and metadata that is given, by the ids that `index export` writes."""
+    _change(folder, replace=corpora.sources, **options)
+    corpora.report_bad_units(folder)
+    _warn_of_languages(folder, corpora)
+
+
+def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
+    """Say of the first texts that look like another language: a build would drop them."""
+    from index.answers.translator import Translator
+    from index.formats.registry import read
+
+    memory = Translator.open(folder)
+    pairs = ((one, memory.detect(one.text)) for source in corpora.sources for one in read(source))
+    foreign = ((one, code) for one, code in pairs if code and code != memory.languages.find(one.language))
+    for one, code in islice(foreign, UNITS_SHOWN):
+        click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
+
+
+@index.command()
+@INDEX_ARGUMENT
+@click.option("--id", "ids", multiple=True, help="The id of a sentence, such as de:17; repeatable.")
+@click.option("--ids", "file", type=FILE_PATH, help="A file of ids, one per line.")
+@THREADS_OPTION
+@JSON_OPTION
+def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) -> None:  # noqa: ANN401
+    """Remove sentences from an index by their ids."""
+    _change(folder, delete=[*ids, *(_lines(file) if file else [])], **options)
+
+
+@index.command()
+@INDEX_ARGUMENT
+@THREADS_OPTION
+@JSON_OPTION
+def merge(folder: Path, **options: Any) -> None:  # noqa: ANN401
+    """Merge small changes into the large files, so that words and confidence take account of them."""
+    _change(folder, **options)
+
+
+def _lines(file: Path) -> list[str]:
+    from index.formats.streams import read_lines
+    from index.text.normalisation import clean
+
+    return [line for _, read in read_lines(file) if (line := clean(read))]
+
+
+def _change(folder: Path, *, as_json: bool, **change: Any) -> IndexManifest:  # noqa: ANN401
+    from index.build.changes import change_index
+
+    made = change_index(folder, **change)
+    describe(folder, made, as_json)
+    return made
+
+
+@index.command()
+@INDEX_ARGUMENT
+@click.option("--to", "version", help="The version to serve. [default: the previous one]")
+@JSON_OPTION
+def rollback(folder: Path, version: str | None, as_json: bool) -> None:
+    """Serve another version, after checking all its files."""
+    from index.build.maintenance import roll_back
+
+    served = roll_back(folder, version)
+    click.echo(json.dumps({"current": served}) if as_json else f"{folder}: {served} is served")
+
+
+@index.command()
+@INDEX_ARGUMENT
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="How many of the latest versions to keep; the one served is always kept.",
+)
+@JSON_OPTION
+def gc(folder: Path, keep: int, as_json: bool) -> None:
+    """Remove old versions and the remains of builds that did not finish."""
+    from index.build.maintenance import collect
+    from index.storage.versions import versions
+
+    removed = collect(folder, keep)
+    if as_json:
+        click.echo(json.dumps({"removed": removed, "versions": versions(folder)}))
+    else:
+        click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
 
 
 @index.command()

@@ -141,10 +141,6 @@ class Confidence(Frozen):
         """The highest confidence of an answer that says something else than its question: near at best."""
         return min(self.near, MIN_CONFIDENCE / 2)
 
-    def of_words(self, columns: Columns) -> NDArray[np.float64]:
-        """(n,) the confidence of answers to words with these columns of evidence, (n,) each."""
-        return self.word.probability(columns)
-
     def match_of(self, confidence: float, similarity: float | None = None, *, own: bool = False) -> MatchKind:
         """What an answer is called.
 

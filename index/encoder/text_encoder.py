@@ -13,7 +13,7 @@ from index.arrays import Vectors, unit
 from index.encoder.bundle import ENCODER_GRAPHS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
-from index.encoder.word_list import parsed
+from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
 from index.text.contrasts.meanings import Meanings
 from index.text.pre_tokens import Tokens
@@ -43,7 +43,7 @@ class TextEncoder:
         self._taught = {code: read_taught(file, self.dimension) for code, file in bundle.taught.items()}
         # Read now, as the files may be removed, and parsed when one is needed, as all would take a second.
         lists = {code: bundle.words(code) for code in bundle.manifest.languages}
-        self._word_lists = {code: (file.read_bytes(), file) for code, file in lists.items() if file}
+        self._word_lists = {code: (file, file.read_bytes()) for code, file in lists.items() if file}
         self._meanings: dict[str, Meanings] = {}
         graph = bundle.folder / ENCODER_GRAPHS[self.precision]
         self._session = _open_session(graph, self.dimension, threads)
@@ -115,7 +115,7 @@ class TextEncoder:
     def meanings(self, language: str) -> Meanings | None:
         """What the words of a language mean in English, by the bundle; None without a list of them."""
         if language not in self._meanings and language in self._word_lists:
-            words = parsed(*self._word_lists[language])
+            words = read_word_list(*self._word_lists[language])
             self._meanings[language] = Meanings(language, words.counts, words.translations)
         return self._meanings.get(language)
 

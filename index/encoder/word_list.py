@@ -30,18 +30,10 @@ class WordList:
     translations: WordMeanings
 
 
-def read_word_list(file: Path) -> WordList:
-    """Read what `write_word_list` has written. DamagedError if it is malformed."""
+def read_word_list(file: Path, content: bytes | None = None) -> WordList:
+    """Read what `write_word_list` wrote, or its `content` if that is known. DamagedError if malformed."""
     try:
-        return parsed(file.read_bytes(), file)
-    except OSError as error:
-        raise DamagedError(f"{file}: {error}: export the bundle again") from error
-
-
-def parsed(content: bytes, file: Path) -> WordList:
-    """The word list that was read from a file. DamagedError if it is malformed."""
-    try:
-        lines = gzip.decompress(content).decode().splitlines()
+        lines = gzip.decompress(file.read_bytes() if content is None else content).decode().splitlines()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DamagedError(f"{file}: {error}: export the bundle again") from error
     counts: dict[str, int] = {}

@@ -11,9 +11,12 @@ from index.arrays import Numbers, Vectors
 from index.encoder.taught import BEGIN, END, TaughtLanguage, spelled, subwords
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.examples import Examples
-from index.teaching.ridge import ridge
+from index.text.pre_tokens import Tokens
 
 RIDGE_PENALTY = 0.3
+MAX_STEPS = 30  # of conjugate gradients
+# The residual's norm relative to the target's, in each column, at which the solver stops.
+RESIDUAL_TOLERANCE = 1e-3
 LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
 BASE_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
 PARTS = 10  # of the pictures: one is held out for measuring, another for choosing
@@ -95,9 +98,49 @@ def _vocabulary(texts: Sequence[str]) -> tuple[str, ...]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({subword for word in spelled(text) for subword in subwords(word)})
-    kept = (subword for subword, count in counts.items() if count >= LEAST_COUNT or _is_word(subword))
-    return tuple(sorted(kept))
+    words = {subword for subword in counts if subword.startswith(BEGIN) and subword.endswith(END)}
+    return tuple(sorted(words.union(subword for subword, count in counts.items() if count >= LEAST_COUNT)))
 
 
-def _is_word(subword: str) -> bool:
-    return subword.startswith(BEGIN) and subword.endswith(END)
+def ridge(tokens: Tokens, vocabulary: int, targets: Vectors, penalty: float) -> Vectors:
+    """Find the rows (vocabulary, d) that minimise Σ_i |x_i - y_i|² + penalty · |rows|².
+
+    x_i is the sum of text i's rows over the square root of its number of tokens, y_i = targets[i]. Solved in
+    the space of texts, (X Xᵀ + penalty) A = Y with rows = Xᵀ A, for all columns side by side, by conjugate
+    gradients, without a dense matrix of texts.
+    """
+    texts = _Texts(tokens, vocabulary)
+    solution = np.zeros_like(targets)
+    residual = targets.astype(np.float32)
+    direction = residual.copy()
+    squares = np.square(residual).sum(axis=0)
+    least = RESIDUAL_TOLERANCE**2 * squares
+    for _ in range(MAX_STEPS):
+        if (squares <= least).all():
+            break
+        image = texts.sums(texts.spread(direction)) + np.float32(penalty) * direction
+        step = squares / np.maximum((direction * image).sum(axis=0), 1e-20)
+        solution += step * direction
+        residual -= step * image
+        previous_squares, squares = squares, np.square(residual).sum(axis=0)
+        direction *= squares / np.maximum(previous_squares, 1e-20)
+        direction += residual
+    return texts.spread(solution)
+
+
+class _Texts:
+    """The sparse matrix X of texts by tokens, and its products with dense ones."""
+
+    def __init__(self, tokens: Tokens, vocabulary: int) -> None:
+        self._tokens = tokens
+        self._scale = (1 / np.sqrt(np.maximum(tokens.lengths, 1))).astype(np.float32)[:, None]
+        order = np.argsort(tokens.ids, kind="stable")
+        self._by_token = Tokens(tokens.texts[order], np.bincount(tokens.ids, minlength=vocabulary))
+
+    def sums(self, rows: Vectors) -> Vectors:
+        """X @ rows: (vocabulary, d) -> (texts, d)."""
+        return self._tokens.sums(rows) * self._scale
+
+    def spread(self, values: Vectors) -> Vectors:
+        """Xᵀ @ values: (texts, d) -> (vocabulary, d)."""
+        return self._by_token.sums(values * self._scale)

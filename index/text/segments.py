@@ -2,6 +2,7 @@
 
 Line breaks, blank lines, space at the edges, tags of HTML and emoji around a sentence belong to no sentence.
 Put together, the segments are the text again, character by character; a translation changes only sentences.
+These end by ICU's rules for the language (UAX #29), but not after abbreviations.
 """
 
 import html
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import attrgetter
 
+from index.languages import ORDINAL_LANGUAGES
 from index.text.normalisation import clean
 from index.text.placeables import codes, marks, put_back
-from index.text.sentences import sentence_parts
 
 # Tags at which a sentence ends. Others may stand inside of one, as in "a <b>black</b> dog".
 BLOCK_TAGS = frozenset(
@@ -36,6 +37,19 @@ _ENTITY = re.compile(r"&(?:#\w{1,8}|[a-z]\w{1,31});", re.IGNORECASE)
 # What may stand around a sentence without being part of it: space, pictures, before it also marks of lists.
 _EDGE = r"\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f"
 EDGES = re.compile(rf"((?:[-–—•·*&]?[{_EDGE}])*+)((?:[{_EDGE}]*+[^{_EDGE}]++)*+)")
+
+MOST_SENTENCES = 50  # a longer text is taken as one
+
+# The end of a sentence that is followed by more text, after a space in languages that use spaces.
+_END = re.compile(r"[.!?…؟۔।॥։።]['\"”’»)\]]*\s+\S|[。！？｡][\s'\"”’»」』）]*[^\s'\"”’»」』）]")
+
+# What is written with a full stop before something else, of which ICU knows only some: titles before a name,
+# abbreviations before a number, and single letters, as in "z. B." and "J. Smith", but not "I".
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:Dr|Dra|Drs|Fr|Hr|Ing|Mgr|Mlle|Mme|Mr|Mrs|Ms|Prof|Sr|Sra|Srta|St|Sta|Ste"
+    r"|approx|ca|Nr|nº|pp|tel|Tel|vs|(?!I\b)[^\W\d_])\.\s+$"
+)
+_ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
 
 
 @dataclass(frozen=True)
@@ -159,3 +173,33 @@ def _unpaired(sentence: str) -> tuple[str, str]:
         else:
             closing += tag[0]
     return "".join(tag[0] for tag in opened), closing
+
+
+def sentences(text: str, language: str) -> list[str]:
+    """The sentences of a cleaned text; the text itself where it is one, or more than MOST_SENTENCES."""
+    parts = sentence_parts(text, language)
+    return [part.strip() for part in parts] if 1 < len(parts) <= MOST_SENTENCES else [text]
+
+
+def sentence_parts(text: str, language: str) -> list[str]:
+    """A text divided behind the end of each sentence and the space after it; joined, they are the text."""
+    if not may_be_several(text):  # nearly always
+        return [text]
+    # Imported here: ICU's data is 40 MB on disk, and most texts are one sentence.
+    from icu4py.breakers import SentenceBreaker
+
+    parts: list[list[str]] = []
+    for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
+        punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
+        before = parts[-1][-1] if parts else ""  # whose full stop may belong to its last word
+        ordinal = language in ORDINAL_LANGUAGES and _ORDINAL.search(before)
+        if parts and (punctuation or ordinal or _ABBREVIATION.search(before)):
+            parts[-1].append(segment)
+        else:
+            parts.append([segment])
+    return ["".join(part) for part in parts]
+
+
+def may_be_several(text: str) -> bool:
+    """Whether a text may have several sentences: whether text follows the possible end of a sentence."""
+    return _END.search(text) is not None

@@ -1,11 +1,10 @@
 """The words of a language: from its corpus and from the training texts of the encoder bundle."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,8 @@ from index.encoder.word_list import read_word_list
 from index.errors import DamagedError
 from index.storage.files import cache_folder, replace_bytes
 from index.storage.tables import read_array
-from index.text.normalisation import words, words_of
-from index.text.pre_tokens import Numbering, StringArray, Tokens
+from index.text.normalisation import words_of
+from index.text.pre_tokens import Numbering, Tokens
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
@@ -35,19 +34,6 @@ def count_words(texts: Sequence[str], language: str) -> dict[str, int]:
         for word in words_of(pre_token, language):
             counts[word] += count
     return dict(counts)
-
-
-def numbered_words(
-    batches: Iterable[Sequence[str] | StringArray], numbering: Numbering, language: str
-) -> Iterator[Tokens]:
-    """Yield the words of each batch of texts as numbers of `numbering`; each pre-token is split once."""
-    pre_tokens, divided = Numbering(), Tokens.of([])
-    for texts in batches:
-        numbers = pre_tokens.of_pre_tokens(texts)
-        new = islice(pre_tokens, len(divided), None)
-        rows = [[numbering[word] for word in words(pre_token, language)] for pre_token in new]
-        divided = divided.followed(Tokens.of(rows))
-        yield divided.expand(numbers)
 
 
 def by_frequency(counts: Mapping[str, int], most: int | None = None) -> dict[str, int]:

@@ -18,7 +18,7 @@ from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, Settin
 from service.engine.engine import ServiceEngine
 from service.http.bodies import A_FILE, OCTET_STREAM, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, invalid, unavailable
-from service.jobs.spool import FullError, Spool, format_of_upload, open_spool
+from service.jobs.spool import FullError, Spool, format_of_upload
 from service.schemas.jobs import (
     IF_MATCH,
     Add,
@@ -58,7 +58,7 @@ async def upload(
     if media_type(content_type) != OCTET_STREAM:
         raise unsupported(content_type, f"the file itself, {OCTET_STREAM}", OCTET_STREAM)
     _check_options(options, engine)
-    spool = open_spool(settings)
+    spool = Spool(settings)
     try:
         upload = await spool.take(request.stream(), options)
     except FullError:
@@ -109,7 +109,7 @@ async def submit(
     spec = Spec(request=body, by=request.scope["state"]["key"], version=version)
     if version is not None and version != await asyncio.to_thread(current, settings.index):
         raise ProblemError(ProblemType.OUTDATED)
-    await _check(body, engine, open_spool(settings))
+    await _check(body, engine, Spool(settings))
     return await _ask(partial(jobs.submit, spec))
 
 

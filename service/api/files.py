@@ -4,9 +4,14 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay as they a
 """
 
 import asyncio
+import re
+import secrets
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -21,14 +26,13 @@ from index.answers.answer import Answers
 from index.answers.filling import Summary, fill, sentences_asked, source_language, with_language
 from index.errors import UnknownLanguageError, UsageError
 from index.formats.document import Document
-from index.formats.registry import open_document, suffix_of
+from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
 from index.malloc import trim_heap
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
 from service.api.libretranslate_schemas import FileRequest
 from service.engine.engine import ServiceEngine
-from service.engine.files import open_files
 from service.http.access import check_body_key
 from service.http.bodies import MULTIPART_TYPE, media_type, multipart_form
 from service.http.problems import ProblemError, ProblemType, invalid, unavailable
@@ -39,11 +43,59 @@ router = APIRouter(tags=["LibreTranslate"])
 
 MAX_FIELDS = 16
 LONGEST_NAME = 200  # characters of a file's name that is repeated
+KEPT_NAME = re.compile(r"[0-9a-f]{32}\.[a-z]+")
 TEXTS_ASKED = 64  # at a time, so that other requests get their turn
 FILE_BODY: dict[str, Any] = {
     "required": True,
     "content": {MULTIPART_TYPE: {"schema": FileRequest.model_json_schema()}},
 }
+
+
+class TranslatedFiles:
+    """Files on disk, kept until they are fetched under random names that only the client knows.
+
+    Of at most MAX_KEPT_BYTES in all, each kept for KEPT_SECONDS; the oldest go first.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.spool_folder / "translated"
+
+    def put(self, content: bytes, suffix: str) -> str:
+        """Keep a file of one of DOCUMENT_EXTENSIONS; returns its name. Raises OSError."""
+        assert suffix in DOCUMENT_EXTENSIONS
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._make_room(len(content))
+        name = f"{secrets.token_hex(16)}{suffix}"
+        draft = self._folder / f".{name}"
+        try:
+            draft.write_bytes(content)
+            draft.rename(self._folder / name)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+        return name
+
+    def find(self, name: str) -> Path | None:
+        """The file of this name; None if there is none (any more)."""
+        path = self._folder / name
+        with suppress(OSError):  # another process has removed it
+            if KEPT_NAME.fullmatch(name) and path.is_file():
+                is_old = time.time() - path.stat().st_mtime > limits.KEPT_SECONDS
+                return None if is_old else path
+        return None
+
+    def _make_room(self, size: int) -> None:
+        """Remove files that are old, and the oldest others until there is room for `size` bytes."""
+        kept = []
+        for path in self._folder.iterdir():
+            with suppress(OSError):  # another process has removed it
+                status = path.stat()
+                kept.append((status.st_mtime, status.st_size, path))
+        room, since = limits.MAX_KEPT_BYTES - size, time.time() - limits.KEPT_SECONDS
+        for modified, length, path in sorted(kept, reverse=True):
+            room -= length
+            if room < 0 or modified < since:
+                path.unlink(missing_ok=True)
 
 
 @router.post(
@@ -86,7 +138,7 @@ async def _translated(request: Request, engine: ServiceEngine, settings: Setting
     except UsageError as error:
         raise invalid("file", str(error)) from None
     try:
-        kept = await asyncio.to_thread(open_files(settings).put, filled, suffix_of(name))
+        kept = await asyncio.to_thread(TranslatedFiles(settings).put, filled, suffix_of(name))
     except OSError:
         raise ProblemError(ProblemType.DISK_FULL) from None
     address = f"{request.base_url}download_file/{kept}?{urlencode({'file': _own_name(name)})}"
@@ -107,7 +159,7 @@ async def download_file(
     ] = "translated",
 ) -> Response:
     """Download a file that /translate_file has filled in. Whoever knows its address can."""
-    path = await asyncio.to_thread(open_files(settings).find, name)
+    path = await asyncio.to_thread(TranslatedFiles(settings).find, name)
     if path is None:
         raise ProblemError(ProblemType.NOT_FOUND, "that file is gone: translate it again")
     return FileResponse(

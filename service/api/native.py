@@ -7,12 +7,13 @@ from starlette.requests import Request
 
 from index.answers.answer import LanguageInfo, SentenceResponse, WordResponse
 from index.answers.request import SentenceRequest, WordRequest
-from index.answers.respond import respond
+from index.answers.respond import TEXT_FIELDS, respond
 from service import limits
 from service.api.dependencies import get_engine
-from service.api.validation import check_sizes
+from service.api.validation import check_texts
 from service.http.problems import PROBLEMS
 from service.schemas.responses import TeachingPicture, TeachingPictures
+from service.settings import Settings
 
 router = APIRouter(responses=PROBLEMS)
 
@@ -75,7 +76,9 @@ async def teaching_pictures(
 
 async def _answered(request: Request, body: SentenceRequest | WordRequest, kind: type[Answered]) -> Answered:
     """Answer a request. What is wrong with it is said first, also while there is no index yet."""
-    check_sizes(body, request.app.state.settings)
+    settings: Settings = request.app.state.settings
+    longest = settings.max_characters if body.kind == "sentence" else limits.MAX_WORD_CHARACTERS
+    check_texts(TEXT_FIELDS[body.kind], body.texts, body, longest)
     engine = await get_engine(request)
     response = await respond(engine.translator, body, engine, limits.MAX_ANSWERS)
     assert isinstance(response, kind)

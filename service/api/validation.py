@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
-from index.answers.request import Choices, Request
-from index.answers.respond import TEXT_FIELDS, field_names
+from index.answers.request import Choices
+from index.answers.respond import field_names
 from index.errors import Fault, RequestError
 from service import limits
 from service.http.problems import brief
-from service.settings import Settings
-
-
-def check_sizes(request: Request, settings: Settings) -> None:
-    """Raise RequestError if a request has more or longer texts, or asks for more answers, than allowed."""
-    longest = settings.max_characters if request.kind == "sentence" else limits.MAX_WORD_CHARACTERS
-    check_texts(TEXT_FIELDS[request.kind], request.texts, request, longest)
 
 
 def check_texts(field: str, texts: Sequence[str], choices: Choices, longest: int, of: str = "") -> None:
-    """As `check_sizes`, for `texts` in `field`, or the longest `of` each, of up to `longest` characters."""
+    """Raise RequestError for more or longer texts, or more answers, than allowed.
+
+    `texts` are those in `field`, or the longest `of` each, of up to `longest` characters.
+    """
     if faults := [*_too_many(field, texts, choices), *_too_long(field, texts, longest, of)]:
         raise RequestError(faults[0].message, faults)
 

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from service.observability.metrics import Metrics
@@ -36,24 +36,24 @@ class Bounds:
     quantum: int = 16  # items of one request in a batch before the next request's turn
 
 
+@dataclass(eq=False, slots=True)
 class Waiter:
     """A waiting request: its future is done when none of its items is pending."""
 
-    __slots__ = ("done", "pending")
-
-    def __init__(self, pending: int, done: "asyncio.Future[None]") -> None:
-        self.pending, self.done = pending, done
+    pending: int
+    done: "asyncio.Future[None]"
 
 
+@dataclass(eq=False, slots=True)
 class WorkItem:
     """An item to compute, and the requests that wait for it."""
 
-    __slots__ = ("item", "key", "queued_at", "result", "run", "waiters")
-
-    def __init__(self, run: Compute, key: Hashable, item: object, queued_at: float) -> None:
-        self.run, self.key, self.item, self.queued_at = run, key, item, queued_at
-        self.waiters: list[Waiter] = []
-        self.result: Any = None
+    run: Compute
+    key: Hashable
+    item: object
+    queued_at: float
+    waiters: list[Waiter] = field(default_factory=list)
+    result: Any = None
 
     @property
     def wanted(self) -> bool:

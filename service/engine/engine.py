@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from index.answers.answer import Answers
 from index.answers.request import Query
+from index.answers.respond import Work
 from index.answers.translator import Translator
 from index.confidence import MIN_CONFIDENCE
 from index.errors import StoreError
@@ -27,8 +28,8 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
-class ServiceEngine:
-    """Work (index/answers/respond.py) of one version of an index.
+class ServiceEngine(Work):
+    """The work of answering from one version of an index.
 
     Files take many times as long as a question, so they are handled by the separate batcher `slow_batcher`.
     """
@@ -41,7 +42,7 @@ class ServiceEngine:
         metrics: Metrics,
         slow_batcher: Batcher | None = None,
     ) -> None:
-        self.translator = translator
+        super().__init__(translator)
         self.languages = translator.languages
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
         self._slow_batcher = slow_batcher or batcher

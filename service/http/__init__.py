@@ -1,1 +1,1 @@
-"""HTTP for all protocols: middleware, request bodies, problem documents, keys, the page, draining."""
+"""HTTP for all protocols: middleware, request bodies, problem documents, keys, the page."""

@@ -32,7 +32,7 @@ from index.teaching.learn_language import teach_index
 from index.teaching.report import Learned
 from service import limits
 from service.jobs.queue import Record
-from service.jobs.spool import NO_SPACE, open_spool
+from service.jobs.spool import NO_SPACE, Spool
 from service.observability.logs import log_exception
 from service.schemas.jobs import (
     END_STATES,
@@ -83,7 +83,7 @@ class _Run:
 
     def __init__(self, spec: Spec, record: Record, settings: Settings) -> None:
         self.request, self.wanted, self.record = spec.request, spec.version, record
-        self.index, self.threads, self.spool = settings.index, settings.threads, open_spool(settings)
+        self.index, self.threads, self.spool = settings.index, settings.threads, Spool(settings)
         self.private_folders: list[str] = []  # folders that error messages must not show
         self.names: dict[str, str] = {}  # what uploads are called here -> by their users
         self.bad: list[BadUnits] = []

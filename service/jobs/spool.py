@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -29,9 +28,7 @@ from index.formats.txt import stem
 from index.storage.files import fsync, fsync_tree
 from service import limits
 from service.schemas.jobs import JOB_ID, Upload, UploadOptions
-
-if TYPE_CHECKING:
-    from service.settings import Settings
+from service.settings import Settings
 
 UPLOAD_FILE = "about.json"  # the Upload as JSON
 SUFFIX = re.compile(r"\.[a-z0-9-]{1,12}")
@@ -44,10 +41,10 @@ class FullError(Exception):
 
 
 class Spool:
-    """Uploads in `folder`, of at most MAX_SPOOL_BYTES together, each kept for JOB_KEPT_SECONDS."""
+    """Uploads of the settings' spool, of at most MAX_SPOOL_BYTES together, each kept for JOB_KEPT_SECONDS."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, settings: Settings) -> None:
+        self.folder = settings.spool_folder / "uploads"
 
     async def take(self, content: AsyncIterator[bytes], options: UploadOptions) -> Upload:
         """Store a streamed file. Raises FullError, and whatever `content` raises."""
@@ -147,8 +144,3 @@ def stored_name(options: UploadOptions, checksum: str) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kept = suffixes[len(plain_suffixes(path)) - 1 :] if suffixes else []
     return "".join([checksum[:16], *filter(SUFFIX.fullmatch, kept)])
-
-
-def open_spool(settings: "Settings") -> Spool:
-    """Open the spool of the settings."""
-    return Spool(settings.spool_folder / "uploads")

@@ -5,11 +5,12 @@ that is not defined, costs its record.
 """
 
 import codecs
+import io
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -97,24 +98,18 @@ def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element | 
     Raises CorpusError, which names file and line, for malformed XML, another root or declared entities.
     """
     walk = _Walk(str(path), root, tags)
-    decoder: codecs.IncrementalDecoder | None = None
     with open_stream(path) as file:
-        while block := file.read(READ_BYTES):
-            decoder = decoder or _decoder(walk, block)
-            yield from walk.feed(_decoded(walk, decoder, block))
-        yield from walk.feed(_decoded(walk, decoder, b"", final=True) if decoder else "", final=True)
-
-
-def _decoder(walk: "_Walk", block: bytes) -> codecs.IncrementalDecoder:
-    marked = next((name for mark, name in STREAM_CHARSETS.items() if block.startswith(mark)), None)
-    return codecs.getincrementaldecoder(marked or _charset(walk, block))()
-
-
-def _decoded(walk: "_Walk", decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> str:
-    try:
-        return decoder.decode(block, final)
-    except UnicodeDecodeError as error:
-        walk.refuse(walk.line, f"not {error.encoding}")
+        begin = cast(io.BufferedReader, file).peek(READ_BYTES)
+        marked = next((name for mark, name in STREAM_CHARSETS.items() if begin.startswith(mark)), None)
+        text = io.TextIOWrapper(file, marked or _charset(walk, begin), newline="")
+        try:
+            while block := text.read(READ_BYTES):
+                yield from walk.feed(block)
+        except UnicodeDecodeError as error:
+            walk.refuse(walk.line, f"not {error.encoding}")
+        finally:
+            text.detach()
+    yield from walk.feed("", final=True)
 
 
 def _charset(walk: "_Walk", block: bytes) -> str:

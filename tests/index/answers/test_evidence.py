@@ -33,7 +33,9 @@ def german(translator: Translator) -> SentenceIndex:
 def row_of(translator: Translator, text: str) -> int:
     """The row of the answer to a text whose score is highest."""
     answer = max(translator.sentences([text], "en", "de", 20)[0], key=lambda answer: answer.score)
-    return next(row for row in range(len(german(translator))) if german(translator).id(row) == answer.id)
+    return next(
+        row for row in range(len(german(translator))) if german(translator).sentence(row).id == answer.id
+    )
 
 
 def asked(translator: Translator, texts: Sequence[str], source: str = "en") -> Questions:

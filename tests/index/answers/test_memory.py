@@ -157,7 +157,7 @@ def test_ids_are_those_of_the_file_and_unique(bundle: Bundle, tmp_path: Path) ->
     both = [Source(tmp_path / "a.jsonl", "en"), Source(tmp_path / "b.txt", "en")]
     build_index(bundle, both, tmp_path / "two")
     indexes = [Translator.open(tmp_path / name).sentence_indexes["en"] for name in ("one", "two")]
-    ids = [[index.id(row) for row in range(len(index))] for index in indexes]
+    ids = [[index.sentence(row).id for row in range(len(index))] for index in indexes]
     assert ids[0] == ["en:x", "en:x#2", "en:y"]
     assert ids[1] == ["en:a.jsonl:x", "en:a.jsonl:x#2", "en:a.jsonl:y", "en:b.txt:1"]
 

@@ -47,8 +47,8 @@ def opened(
 def test_a_sentence_is_read_by_its_row(folder: Path) -> None:
     index = opened(folder)
     assert len(index) == 30
-    assert (index.text(4), index.id(4)) == ("Satz 4", "de:5")
-    assert index.metadata(4) == index.sentence(4).metadata == {"book": [1, "é"]}
+    assert (index.text(4), index.sentence(4).id) == ("Satz 4", "de:5")
+    assert index.sentence(4).metadata == {"book": [1, "é"]}
     assert index.texts(2, 4).to_pylist() == ["Satz 2", "Satz 3"]
     assert index.features.numbers_of(4) == {4: 1}
     assert index.translations(4, index) == [4]  # it says itself

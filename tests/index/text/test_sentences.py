@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from index.languages import has_spaces
 from index.text.normalisation import clean
-from index.text.sentences import MOST_SENTENCES, sentences
+from index.text.segments import MOST_SENTENCES, sentences
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from index.formats.registry import DOCUMENT_EXTENSIONS, open_document
 from service import limits
+from service.api.files import TranslatedFiles
 from service.app import create_app
-from service.engine.files import TranslatedFiles
 from service.settings import Settings
 from tests.damage import longest_file
 
@@ -159,7 +159,7 @@ def test_disk_and_time_are_bounded(service: TestClient, folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", DOCUMENT_EXTENSIONS)
 def test_a_kept_file_of_any_format_is_found(folder: Path, suffix: str) -> None:
-    files = TranslatedFiles(folder, 10, 10)
+    files = TranslatedFiles(Settings(spool=folder.parent))
     assert files.find(files.put(b"a", suffix)) is not None
 
 

@@ -16,7 +16,7 @@ from index.storage.versions import current, locked, manifest_of, versions
 from service import limits
 from service.jobs.perform import perform
 from service.jobs.queue import INTERRUPTED_REASON, JobQueue, Record
-from service.jobs.spool import open_spool
+from service.jobs.spool import Spool
 from service.schemas.jobs import Event, Spec, UploadOptions
 from service.settings import Settings
 from tests.damage import longest_file
@@ -53,7 +53,7 @@ def upload(place: Settings, content: bytes, **options: str) -> str:
     async def chunks() -> AsyncIterator[bytes]:
         yield content
 
-    return asyncio.run(open_spool(place).take(chunks(), UploadOptions.model_validate(options))).id
+    return asyncio.run(Spool(place).take(chunks(), UploadOptions.model_validate(options))).id
 
 
 def done(record: Record) -> Event:

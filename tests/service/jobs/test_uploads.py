@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from index.errors import UsageError
 from service import limits
 from service.jobs.spool import ABANDONED_SECONDS, Spool
+from service.settings import Settings
 from tests.damage import longest_file
 from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.jobs.conftest import ADMINS, KEY, Stage
@@ -75,7 +76,7 @@ def test_a_file_is_kept_under_a_generated_name(client: TestClient, kept: Path) -
     assert {path.name for path in folder.iterdir()} == {found["file"], "about.json"}
     assert found["file"] == f"{found['sha256'][:16]}.tsv.gz"
     assert (folder / found["file"]).read_bytes() == b"x" * 2500 == b"x" * found["bytes"]
-    Spool(kept).remove(found["id"])
+    Spool(Settings(spool=kept.parent)).remove(found["id"])
     assert list(kept.iterdir()) == []
 
 
@@ -197,13 +198,13 @@ def test_nothing_stays_of_an_upload_whose_sender_leaves(stage: Stage) -> None:
     until(lambda: not any(stage.spool.glob(".*")), "something stays of it when its sender has left")
 
 
-def test_abandoned_uploads_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_uploads_are_removed(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "JOB_KEPT_SECONDS", 60)
-    spool = Spool(tmp_path)
+    spool = Spool(Settings(spool=kept.parent))
     for name, age in ((".a", ABANDONED_SECONDS + 9), (".b", 9), ("c" * 32, 70), ("d" * 32, 9)):
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
+        (kept / name).mkdir(parents=True)
+        os.utime(kept / name, (time.time() - age,) * 2)
     spool.sweep()
-    assert {path.name for path in tmp_path.iterdir()} == {".b", "d" * 32}
+    assert {path.name for path in kept.iterdir()} == {".b", "d" * 32}
     with pytest.raises(UsageError, match="do service and worker share"):
         spool.source("d" * 32)
