@@ -60,9 +60,9 @@ class SentenceSearch:
     ) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
-        A language that was taught has none without a corpus. Those that the corpus has in the language of the
-        questions, too, are found through that, as are all in a language that the encoder does not know; and
-        with `memory_alone` only if nearly the same text was translated.
+        Those that the corpus has in the language of the questions, too, are found through that, as are all in
+        a language that the encoder does not know; and with `memory_alone` only if nearly the same text was
+        translated.
         """
         if target not in self.sentences:
             return [()] * len(counts)
@@ -124,11 +124,12 @@ class SentenceSearch:
         aligned = self._aligned_with(index) if memory is None or source in self.taught else []
         searched, *others = aligned or [index]
         cosines, rows = searched.vectors.search(asked.vectors, max(CANDIDATE_COUNT, most))
+        means = searched.means_from("" if aligned else source)
         if aligned:
-            most, source = max(most, SUPPORTED_CONSIDERED), ""
+            most = max(most, SUPPORTED_CONSIDERED)
         elif memory:
             most = rows.shape[1]  # of which some are left out
-        table = ranked(cosines, rows, searched.means_from(source)[rows], most)
+        table = ranked(cosines, rows, means[rows], most)
         if aligned:
             table = translated(supported(table, asked.vectors, searched, others), searched, index)
         if memory:
