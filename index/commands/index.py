@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from index.commands.options import (
     INDEX_ARGUMENT,
     JSON_OPTION,
     RAY_OPTION,
+    ROWS_SEEN,
     THREADS_OPTION,
     UNITS_SHOWN,
     Corpora,
@@ -149,13 +150,14 @@ def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: AN
 
 
 def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
-    """Say of the first texts that look like another language: a build would drop them."""
+    """Say which of the first sentences of each file look like another language: a build would drop them."""
     from index.answers.translator import Translator
     from index.formats.registry import read
 
-    memory = Translator.open(folder)
-    pairs = ((one, memory.detect(one.text)) for source in corpora.sources for one in read(source))
-    foreign = ((one, code) for one, code in pairs if code and code != memory.languages.find(one.language))
+    translator = Translator.open(folder)
+    first = chain.from_iterable(islice(read(source), ROWS_SEEN) for source in corpora.sources)
+    pairs = ((one, translator.detect(one.text)) for one in first)
+    foreign = ((one, code) for one, code in pairs if code and code != translator.languages.find(one.language))
     for one, code in islice(foreign, UNITS_SHOWN):
         click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
 

@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 NamedFile = tuple[str | None, Path]  # the language of a corpus, None where each sentence says it; its file
 
 UNITS_SHOWN = 10  # of those that are skipped
-ROWS_SEEN = 100  # of a table, to name its columns
+ROWS_SEEN = 100  # of a corpus, to tell its columns and languages
 LANGUAGES_SHOWN = 15  # so that an index fits on a screen
 FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
 FILE_PATH = click.Path(path_type=Path, dir_okay=False)

@@ -3,10 +3,10 @@
 An answer has evidence: named columns of numbers, such as its score and how much of the question its words
 cover (answers/evidence.py lists them). A `Model` weighs these columns by name, adds them up and squashes the
 sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences of
-two languages, one for questions in a language that the index has no sentences of, one for two sentences of
-one language, which may mean the same, and one for words. All come with the encoder, fitted on text whose
-right answers are known; a build fits those for sentences again, on the index itself, where it can
-(build/calibration.py).
+two languages, two for questions in a language that the index has no sentences of (aligned or not), one for
+two sentences of one language, which may mean the same, one for the gloss of an answer, and one for words. An
+encoder comes with those that any index needs, fitted on text whose right answers are known; a build fits
+those for sentences again, on the index itself, where it can (build/calibration.py).
 
 A text may be of a kind that the index does not hold at all, such as a headline among captions. One more model
 gives the probability that it is not, with which the confidence is multiplied. Then words decide: an answer
