@@ -91,10 +91,8 @@ def fitted_confidence(translator: Translator, asked: Mapping[str, Asked]) -> str
         unknown = WordIndex(code, translator.encoder)
         table = pictured_candidates(list(of), unknown, english, translator.pictograms.vectors, 1)
         table = table.take(firsts(table["question"]))
-        table.columns["right"] = np.array(
-            [english.text(row) in right for row, right in zip(table["row"], of.values(), strict=True)]
-        )
-        tables.append(table)
+        found = [english.text(row) in right for row, right in zip(table["row"], of.values(), strict=True)]
+        tables.append(table.with_columns(right=np.array(found)))
     every = joined(tables)
     return fit({name: every[name] for name in CONFIDENCE.weights}, every["right"]).model_dump_json()
 

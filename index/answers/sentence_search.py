@@ -55,63 +55,76 @@ class SentenceSearch:
     token_scores: NDArray[np.float32] | None
     _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
 
-    def answers(
-        self, asked: Questions, target: str, counts: Sequence[int], *, memory_alone: bool = False
-    ) -> list[Answers]:
+    def answers(self, asked: Questions, target: str, counts: Sequence[int]) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
-        Those that the corpus has in the language of the questions, too, are found through that, as are all in
-        a language that the encoder does not know; and with `memory_alone` only if nearly the same text was
-        translated.
+        What the corpus has in the language of the questions, too, is found through that, as is all in a
+        language that the encoder does not know.
         """
-        if target not in self.sentences:
+        if (index := self.sentences.get(target)) is None:
             return [()] * len(counts)
-        index, source = self.sentences[target], asked.language
-        considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
-        recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
-        table = self._with_memory(self._candidates(asked, index, considered), recalled, asked, index)
+        table = self._candidates(asked, index, [max(count, ANSWERS_CONSIDERED) for count in counts])
+        return self._answered(table, self._recalled(asked, index, max(counts)), asked, index, counts)
+
+    def remembered(self, asked: Questions, target: str) -> list[Answers]:
+        """Answer questions with what translates nearly the same texts in the corpus, and nothing else."""
+        if (index := self.sentences.get(target)) is None:
+            return [()] * len(asked.texts)
+        recalled = self._recalled(asked, index, 1, alike_alone=True)
+        nothing, every = ([most] * len(asked.texts) for most in (0, len(recalled)))
+        return self._answered(self._candidates(asked, index, nothing), recalled, asked, index, every)
+
+    def _answered(
+        self,
+        table: Candidates,
+        recalled: Recalled,
+        asked: Questions,
+        index: SentenceIndex,
+        counts: Sequence[int],
+    ) -> list[Answers]:
+        """Make answers of candidates and of what was recalled, up to `counts` to each question."""
+        source, target = asked.language, index.language
+        table = self._with_memory(table, recalled, asked, index)
         answered = index.features.words_of(table["row"])
         words = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
-        add_evidence(
+        table = add_evidence(
             table,
             asked,
             index.features,
             None if self.taught & {source, target} else words,
             self.confidence.lengths,
-            (source, target),
+            target,
             token_scores=self.token_scores,
             best=index.best_from(source),
         )
-        table, contrasts = self._judged(table, asked, index, None if memory_alone else counts)
+        table, contrasts = self._judged(table, asked, index, counts)
         differs = self._differences(table, asked, index, recalled, words, contrasts)
         return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
 
     def _judged(
-        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int] | None
+        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int]
     ) -> tuple[Candidates, dict[int, Sequence[Contrast]]]:
-        """Candidates in the order of answers, with `confidence`; and what they say otherwise, by `place`.
+        """The first `counts` candidates in the order of answers, with `confidence`.
 
-        `counts[i]` of question i, or all.
+        And what they say otherwise, by `place`.
         """
         found, chances = table["remembered"] > 0, self.confidence.of_sentences(table.columns)
         strength = np.where(found, table["strength"], chances)
         confidence = np.where(found, table["remembered"], chances)
-        table.columns.update(place=np.arange(len(table)), strength=strength, confidence=confidence)
+        table = table.with_columns(place=np.arange(len(table)), strength=strength, confidence=confidence)
         # What is likely is compared before it is ordered; what is near only where it is shown.
         contrasts = self._contrasts(table.take(~found & (chances >= MIN_CONFIDENCE)), asked, index)
         confidence = self.confidence.limited(confidence, [*contrasts])
-        table.columns["confidence"] = confidence
+        table = table.with_columns(confidence=confidence)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
         order = -strength, confidence < MIN_CONFIDENCE, confidence < 1
-        table = table.take(np.lexsort((*order, table["question"])))
-        if counts is not None:
-            table = limited(table, counts)
+        table = limited(table.take(np.lexsort((*order, table["question"]))), counts)
         strength, near = table["strength"], self.confidence.near
         shown_near = (table["remembered"] == 0) & (strength >= near) & (strength < MIN_CONFIDENCE)
         contrasts |= self._contrasts(table.take(shown_near), asked, index)
         otherwise = np.flatnonzero(np.isin(table["place"], [*contrasts]))
-        table.columns["confidence"] = self.confidence.limited(table["confidence"], otherwise)
-        return table, contrasts
+        confidence = self.confidence.limited(table["confidence"], otherwise)
+        return table.with_columns(confidence=confidence), contrasts
 
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
@@ -185,8 +198,13 @@ class SentenceSearch:
         found = ((index.translations(row, one), one) for one in aligned)
         return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
 
-    def _recalled(self, asked: Questions, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
-        """Sentences of its own language that may say what a question says, by what translates them."""
+    def _recalled(
+        self, asked: Questions, index: SentenceIndex, most: int, *, alike_alone: bool = False
+    ) -> Recalled:
+        """Sentences of its own language that may say what a question says, by what translates them.
+
+        With `alike_alone`, only those that are nearly the same text.
+        """
         memory, language = self.sentences.get(asked.language), asked.language
         aligned = memory is index or (memory and memory.groups and index.groups)
         if memory is None or not aligned or not asked.texts:
@@ -195,11 +213,11 @@ class SentenceSearch:
         cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
         table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
         pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
-        add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
-        table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
+        table = add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, language)
+        table = table.with_columns(chance=self.confidence.of_paraphrases(table.columns))
         recalled: Recalled = {}
         sentences = Memory(memory, index, words, self.confidence)
-        found = sentences.of_questions(asked, table, most, alike_alone=memory_alone)
+        found = sentences.of_questions(asked, table, most, alike_alone=alike_alone)
         for question, remembered in enumerate(found):
             for one in remembered:
                 recalled.setdefault((question, one.row), one)
@@ -209,7 +227,7 @@ class SentenceSearch:
         self, table: Candidates, recalled: Recalled, asked: Questions, index: SentenceIndex
     ) -> Candidates:
         """Add what the corpus translates, with `remembered`, its confidence, and `strength`, 0 for others."""
-        table.columns["remembered"] = table.columns["strength"] = np.zeros(len(table))
+        table = table.with_columns(remembered=np.zeros(len(table)), strength=np.zeros(len(table)))
         if not recalled:
             return table
         questions, rows = np.array(list(recalled), np.int64).T

@@ -50,7 +50,7 @@ class WordSearch:
             table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
         else:
             table = word_candidates(folded, rows, asked, index, max(counts))
-            table.columns["confidence"] = self.confidence.word.probability(table.columns)
+            table = table.with_columns(confidence=self.confidence.word.probability(table.columns))
         chances = table["confidence"]
         unlikely = []
         for place, row in enumerate(table["row"].tolist()):
@@ -60,7 +60,7 @@ class WordSearch:
                 several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
             ):
                 unlikely.append(place)
-        table.columns["confidence"] = self.confidence.limited(chances, unlikely)
+        table = table.with_columns(confidence=self.confidence.limited(chances, unlikely))
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"

@@ -42,7 +42,7 @@ NEAR_ASKED = 250  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
 
 
-def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
+def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool) -> IndexManifest:
     """Add the quality of each pair of languages and the fitted confidence to a manifest.
 
     `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
@@ -64,21 +64,17 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
     )
     scenes = _drawn_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)
-    fitted, quality = calibrate(indexes, encoder, scenes, known=known)
+    lengths = indexes.mean_lengths()
+    fitted, quality = calibrate(indexes, encoder, scenes, lengths, known=known)
     table, domain = fit_domain(job, sentences, scenes, others, other_texts)
     np.save(job.work / DOMAIN_FILE, table, allow_pickle=False)
-    confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
-    lengths = confidence.lengths or indexes.mean_lengths()
+    more: dict[str, object] = {"domain": domain}
+    more["foreign_aligned"] = fit_foreign(indexes, encoder, np.random.default_rng(0))
     if paraphrase := fit_paraphrases(indexes, lengths, encoder):
-        confidence = confidence.model_copy(update={"paraphrase": paraphrase, "lengths": lengths})
-    if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
-        confidence = confidence.model_copy(update={"foreign_aligned": foreign})
-    manifest = manifest.model_copy(
-        update={
-            "confidence": confidence,
-            "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
-        }
-    )
+        more |= {"paraphrase": paraphrase, "lengths": lengths}
+    confidence = (fitted or manifest.confidence).model_copy(update=more)
+    named = {f"{source}-{target}": entry for (source, target), entry in quality.items()}
+    manifest = manifest.model_copy(update={"confidence": confidence, "quality": named})
     if domain is None:
         return manifest
     near = near_threshold(Translator(manifest, encoder, sentences, words, token_scores=table), others)
@@ -103,15 +99,16 @@ def calibrate(
     indexes: Indexes,
     encoder: TextEncoder,
     scenes: Mapping[Pair, Probes],
-    known: bool = False,
+    lengths: Mapping[str, float],
+    *,
+    known: bool,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    `known`: never on the aligned sentences. Answers are measured in the order that users get them. The
-    confidence is None if there are too few of both.
+    `lengths`: the mean length of each language's sentences. `known`: never on the aligned sentences. Answers
+    are measured in the order that users get them. The confidence is None if there are too few of both.
     """
-    random, lengths = np.random.default_rng(0), indexes.mean_lengths()
-    models = encoder.bundle.manifest.calibration
+    random, models = np.random.default_rng(0), encoder.bundle.manifest.calibration
     asked: dict[Pair, Outcomes] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))
     most = max(LEAST_OF_PAIR, -(-MAX_QUESTIONS // max(1, len(pairs))))

@@ -56,7 +56,7 @@ def evidence(
     table = Candidates(len(texts), {"question": numbers, "row": flat}, np.zeros(len(texts), np.float32))
     own = words.get(source) or words["de"].without_index(source)
     pairs = WordPairs(questions, own, words["de"], numbers, index.features.words_of(flat))
-    add_evidence(table, questions, index.features, pairs, {"en": 3.0, "de": 3.2}, (source, "de"))
+    table = add_evidence(table, questions, index.features, pairs, {"en": 3.0, "de": 3.2}, "de")
     return table, pairs
 
 
