@@ -101,8 +101,7 @@ def said(text: str, language: str) -> Said:
     lexicon, clauses = lexicon_of(language), _clauses(text, language)
     found: dict[str, dict[str, list[str]]] = {}
     for clause in clauses:
-        begins = clause.split() if has_spaces(language) else clause
-        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
+        begun = _begun_in(clause, language)
         rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
         for axis in filter(begun.__contains__, lexicon.axes):
             pattern, values = lexicon.axes[axis]
@@ -129,6 +128,16 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
     if QUESTION in told:  # a full stop is typed after "where does it hurt", too
         return {} if ended else {QUESTION: told[QUESTION]}
     return {STATEMENT: told.get(STATEMENT, [])} if ended or STATEMENT in told else {}
+
+
+def may_say(axis: str, text: str, language: str) -> bool:
+    """Whether a text has a word with which a phrase of an axis begins, which is found sooner than the phrase."""
+    return any(axis in _begun_in(clause, language) for clause in _clauses(text, language))
+
+
+def _begun_in(clause: str, language: str) -> frozenset[str]:
+    begins = clause.split() if has_spaces(language) else clause
+    return frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
 
 
 @lru_cache(WORDS_CACHED)
