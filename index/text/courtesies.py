@@ -48,7 +48,7 @@ def _patterns(language: str) -> _Around:
     patterns = (
         rf"(?:(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)+(?=[\w¿])",
         rf"¿?(?:{ask}){ended}{COMMA}*(?:(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later})))",
-        rf"(?<=[^\s,،，])(?:(?:{COMMA}|¿)+(?:{closing}))+(?=\W*$)",
+        rf"(?<=[^\s,،，¿])(?:(?:{COMMA}|¿)+(?:{closing}))+(?=\W*$)",
     )
     return _Around(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
 
