@@ -18,7 +18,9 @@ that says the same wherever it stands ("in the kitchen", "today"), `conjunctions
 in any order, `same` words that mean the same, as far as a sentence matters ("right_away": two words).
 `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en": wohnst, wohnen;
 `^` where it is the first word), `polite` words without which the second are of others (Sie), `tense_forms`
-endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed). `postpositions` say the part
+endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed), `do_support` those with and
+without an auxiliary ("does it hurt", "where it hurts"), `separable` what is before a verb or ends a text
+(German "abfährt", "fährt ... ab"). `postpositions` say the part
 of the word before, `prefix` is a pattern of what stands before a stem (an article, "and"), `choice` one that
 asks by something and its negation ("疼不疼"), whose group stays. `event_first`: whether what something is
 before stands before that word.
@@ -37,12 +39,12 @@ from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
 MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
-BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
+BEFORE, TENSE, TENSE_FORMS, DO_SUPPORT = "before", "tense", "tense_forms", "do_support"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
-AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
+AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE = "auxiliary", "adverbial", "conjunctions", "separable"
 POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST = "postpositions", "prefix", "choice", "event_first"
-KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, POSTPOSITIONS
+KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE, POSTPOSITIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")
@@ -80,6 +82,7 @@ class Lexicon(NamedTuple):
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
     tense_forms: Sequence[Sequence[str]]
+    do_support: Mapping[str, Sequence[Sequence[str]]]
     prefix: re.Pattern[str]
     choice: re.Pattern[str]
     event_first: bool
@@ -193,7 +196,8 @@ def lexicon_of(language: str) -> Lexicon:
         phrases=re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])"),
         polite=re.compile(rf"\b({polite})\b" if polite else ""),
         polite_forms=[(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())],
-        tense_forms=[forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())],
+        tense_forms=_endings(axes.pop(TENSE_FORMS, ())),
+        do_support={verb: _endings(pairs) for verb, pairs in axes.pop(DO_SUPPORT, {}).items()},
         prefix=re.compile(axes.pop(PREFIX, NOTHING)),
         choice=re.compile(axes.pop(CHOICE, f"({NOTHING})")),
         event_first=axes.pop(EVENT_FIRST, False),
@@ -201,6 +205,10 @@ def lexicon_of(language: str) -> Lexicon:
         axes={axis: _pattern(values, language) for axis, values in axes.items()},
         begins={axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()},
     )
+
+
+def _endings(pairs: Iterable[str]) -> list[list[str]]:
+    return [pair.replace("-", "").split(" ") for pair in pairs]
 
 
 def _any_of(words: Iterable[str]) -> str:

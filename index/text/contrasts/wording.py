@@ -19,6 +19,7 @@ from index.text.contrasts.lexicon import (
     PERSON,
     POSTPOSITIONS,
     RELATION,
+    SEPARABLE,
     TENSE,
     WORDS_CACHED,
     YOU,
@@ -47,6 +48,7 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
         other = other_words(answer, question, language, same)
         return other and Contrast(other.axis, other.answer, other.question)
     asked, answered = _units(question, language), _units(answer, language)
+    asked, answered = _unseparated(asked, answered, language), _unseparated(answered, asked, language)
     other = _other_units(question, answer, asked, answered, language, same)
     # A phrase that is one unit has no partner in a misspelled one, or in one with another word between.
     joined = with_phrases(asked, language), with_phrases(answered, language)
@@ -105,6 +107,9 @@ def _in_other_forms(
     tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
     if tense and tense == other:
         asked = [_in_form(word, answered, _tense_forms(word, language)) for word in asked]
+    for auxiliary, pairs in lexicon_of(language).do_support.items():
+        if (auxiliary in asked) != (auxiliary in answered):
+            asked = [_in_form(word, answered, _forms(word, pairs)) for word in asked]
     return asked
 
 
@@ -270,6 +275,15 @@ def _units(text: str, language: str) -> list[str]:
             units[-1] += f" {word}"
         else:
             units.append(word)
+    return units
+
+
+def _unseparated(units: list[str], others: Sequence[str], language: str) -> list[str]:
+    """The units of a text that ends in what another one has before a verb, put there, too."""
+    if units and units[-1] in lexicon_of(language).kinds[SEPARABLE]:
+        *rest, prefix = units
+        joined = [prefix + unit if prefix + unit in others else unit for unit in rest]
+        return joined if joined != rest else units
     return units
 
 

@@ -20,6 +20,7 @@ from index.text.contrasts.lexicon import (
     POLITE_FORMS,
     POSTPOSITIONS,
     PREFIX,
+    SEPARABLE,
     known_languages,
     said,
 )
@@ -154,8 +155,8 @@ REWORDINGS = [
 ]
 
 
-# Kinds of rows that mean the same: in other words, politely, said by a woman or a man, as people type it.
-SAME = {"same", "order same", "polite", "own sex", "marks", "short", "greeting"}
+# Kinds of rows that mean the same: in other words, politely, of a woman or a man, as people type or say it.
+SAME = {"same", "order same", "polite", "own sex", "marks", "short", "greeting", "spoken"}
 
 
 @pytest.mark.parametrize("language", sorted({row[0] for row in REWORDINGS}))
@@ -288,7 +289,8 @@ def test_translations_that_somebody_wrote_hardly_ever_contrast(language: str) ->
     assert wrong <= MOST_FALSE * len(english)
 
 
-OF_SOME = {AFFIRMATIVE, POLITE, POLITE_FORMS, POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST}  # languages
+# Languages.
+OF_SOME = {AFFIRMATIVE, POLITE, POLITE_FORMS, POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST, SEPARABLE}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
