@@ -275,14 +275,14 @@ def _unexpressed(
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Those of some lower-cased words that a text has, each once, spelled as there: as a whole word first."""
+    """Those of some lower-cased words that a text has, each once, as there: as a whole word first."""
     if not words:
         return ()
     in_lower_case = lowered(text)
     places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
-    begins = {word: places.get(word, in_lower_case.find(word)) for word in words}
+    begins = sorted((places.get(word, in_lower_case.find(word)), word) for word in {*words})
     # One that was read as another is not there.
-    return tuple(text[begin : begin + len(word)] for word, begin in begins.items() if begin >= 0)
+    return tuple(text[begin : begin + len(word)] for begin, word in begins if begin >= 0)
 
 
 def word_candidates(

@@ -8,7 +8,7 @@ than its question says more or less.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from index.answers.answer import Differs
 from index.answers.evidence import Questions, as_written
@@ -27,12 +27,11 @@ SUITS_BETTER = 0.05  # CSLS, of another sentence than the question; less is as o
 
 def contrasting(
     asked: Questions, question: int, text: str, language: str, words: WordIndex
-) -> Sequence[Contrast]:
+) -> Iterator[Contrast]:
     """What a text in some language says otherwise than a question, by number; `words`: of its language."""
     bare, text = asked.bare[question], without_tags(text)
-    if bare == text:
-        return ()
-    return contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
+    if bare != text:
+        yield from contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
 
 
 def differing(

@@ -175,13 +175,13 @@ class SentenceSearch:
             if differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
-                contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
+                contrasts[place] = list(contrasting(asked, question, *self._understood(index, row), words))
                 likely = chance >= MIN_CONFIDENCE  # what is searched for takes long
                 if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
                     suits_another.append((question, row, place))
         nearest = self._nearest_texts(index, [row for _, row, _ in suits_another], asked.language)
         for (question, _, place), text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, question, text, asked.language, words)
+            contrasts[place] = list(contrasting(asked, question, text, asked.language, words))
         return {place: found for place, found in contrasts.items() if found}
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:

@@ -57,7 +57,7 @@ class WordSearch:
             word = folded[table["question"][place]]
             several = " " in word and word not in asked  # "New York" is not "York"
             if chances[place] >= MIN_CONFIDENCE and (
-                several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
+                several or any(contrasts(word, source, index.text(row), target, meanings=asked.meanings))
             ):
                 unlikely.append(place)
         table = table.with_columns(confidence=self.confidence.limited(chances, unlikely))

@@ -56,7 +56,7 @@ def contrasts(
     source: str,
     answer: str,
     target: str,
-    same: Same = str.__eq__,
+    same: Same = lambda *_: (),
     meanings: Callable[[str], Meanings | None] = lambda _: None,
 ) -> Iterator[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
@@ -97,8 +97,9 @@ def contrasts(
     both_ways = (asked, answered), (answered, asked)
     for axis in sorted(axes):
         if _exclude(axis, asked, answered, source == target):
-            words = (_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways)
-            yield Contrast(axis, *words)
+            yield Contrast(
+                axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways)
+            )
     for axis in () if unknown else ROLES if source != target else (*ROLES, PERSON):
         if axis in asked and axis in answered and _reordered(asked[axis], answered[axis]):
             yield Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))

@@ -104,7 +104,7 @@ def said(text: str, language: str) -> Said:
     lexicon, clauses = lexicon_of(language), _clauses(text, language)
     found: dict[str, dict[str, list[str]]] = {}
     for clause in clauses:
-        begun = _begun_in(clause, language)
+        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in _begins(clause, language)))
         rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
         for axis in filter(begun.__contains__, lexicon.axes):
             pattern, values = lexicon.axes[axis]
@@ -134,13 +134,17 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
 
 
 def may_say(axis: str, text: str, language: str) -> bool:
-    """Whether a text has a word with which a phrase of an axis begins, which is found sooner than the phrase."""
-    return any(axis in _begun_in(clause, language) for clause in _clauses(text, language))
+    """Whether a text has a word that a phrase of an axis begins with, which is found soon."""
+    return any(
+        axis in _begun_by(begin, language)
+        for clause in _clauses(text, language)
+        for begin in _begins(clause, language)
+    )
 
 
-def _begun_in(clause: str, language: str) -> frozenset[str]:
-    begins = clause.split() if has_spaces(language) else clause
-    return frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
+def _begins(clause: str, language: str) -> Sequence[str]:
+    """What phrases may begin with: words, or characters where no spaces divide these."""
+    return clause.split() if has_spaces(language) else clause
 
 
 @lru_cache(WORDS_CACHED)
@@ -149,7 +153,8 @@ def _begun_by(begin: str, language: str) -> frozenset[str]:
     return frozenset(axis for axis, begins in lexicon_of(language).begins.items() if begins.fullmatch(begin))
 
 
-def _clauses(text: str, language: str) -> list[str]:
+@lru_cache(TEXTS_CACHED)
+def _clauses(text: str, language: str) -> Sequence[str]:
     """The clauses of a text, lower-cased, their words between single spaces; spaces at both ends."""
     text = asked_plainly(lowered(clean(text), language), language).replace("’", "'")
     if language in ELIDING_LANGUAGES:

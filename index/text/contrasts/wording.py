@@ -38,7 +38,8 @@ MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 ARABIC_FUTURE, ARABIC_WILL = "س", " سوف "  # the letter before a verb, and a word that says the same
 
-Same = Callable[[str, str], bool]  # whether two words of a language mean the same
+# The pairs of words, one of either, that mean the same.
+Same = Callable[[Sequence[str], Sequence[str]], Collection[tuple[str, str]]]
 Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
 
 
@@ -328,7 +329,6 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
     for alike in (
         str.__eq__,
         lambda one, other: says(one, language) == says(other, language) and _same_stem(one, other, language),
-        lambda one, other: _alike(_head(one), _head(other), language, same),
     ):
         for number, word in enumerate(answered):
             if partners[number] is None:
@@ -336,15 +336,23 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
                 if found is not None:
                     partners[number] = found
                     del free[found]
+    alone = {number: _head(answered[number]) for number, place in enumerate(partners) if place is None}
+    heads = {place: _head(asked[place]) for place in free}
+    pairs = same([*alone.values()], [*heads.values()])
+    for number, word in alone.items():
+        found = next((place for place in free if _alike(word, heads[place], language, pairs)), None)
+        if found is not None:
+            partners[number] = found
+            del free[found]
     return partners
 
 
-def _alike(one: str, other: str, language: str, same: Same) -> bool:
-    """Whether two words mean the same: by the lists of their language, or by `same` if one is in none."""
+def _alike(one: str, other: str, language: str, same: Collection[tuple[str, str]]) -> bool:
+    """Whether two words mean the same: by the lists of their language, or `same` if one is in none."""
     lists, others = synonyms(one, language), synonyms(other, language)
     if lists and others:
         return not lists.isdisjoint(others)
-    return JOINT not in one + other and same(one, other)
+    return one == other or (JOINT not in one + other and (one, other) in same)
 
 
 @lru_cache(WORDS_CACHED)
