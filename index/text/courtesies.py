@@ -12,8 +12,8 @@ def without_courtesies(text: str, language: str) -> str:
     if language not in _tables():
         return text
     greeting, closing = _patterns(language)
-    greeted = greeting.match(text)
-    return closing.sub("", text[greeted.end() :] if greeted else text)
+    text = closing.sub("", text)  # first, since "excuse me, please" is more than "please"
+    return text[greeted.end() :] if (greeted := greeting.match(text)) else text
 
 
 @cache
