@@ -14,7 +14,7 @@ from index.build.quick_change import MOST_CHANGED, change_quickly, is_quick
 from index.encoder.bundle import open_index_encoder
 from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source
-from index.formats.sentence import Sentence
+from index.formats.sentence import RecordNumber, Sentence
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import locked, made_by, open_version
 from index.text.normalisation import clean
@@ -55,7 +55,7 @@ def change_index(
     bundle = open_index_encoder(folder, manifest)
     known = bundle.manifest.languages
     previous = {code: PreviousVersion(folder, manifest, code, delete) for code in manifest.languages}
-    given = list(Corpus(replace, known, bundle.name).sentences())
+    given = list(Corpus(replace, {*known, *previous}, bundle.name).sentences())
     replaced = _replacements(given, previous, "form" not in manifest.cleaning.off)
     pending = any(entry.segment for entry in manifest.languages.values())
     if not (add or replaced or delete or pending):
@@ -112,19 +112,20 @@ def rebuild_index(
 
 
 def _replacements(given: Sequence[Read], previous: Previous, formed: bool) -> dict[str, Read]:
-    """Replacements by id: (file, sentence). CorpusError for an empty text, a repeated id."""
+    """Replacements by id: (file, sentence). CorpusError for no text or id, or a repeated id."""
     replaced: dict[str, Read] = {}
     existing = _existing(previous, [f"{sentence.language}:{sentence.id}" for _, sentence in given])
     for file, sentence in given:
         sentence_id, text = f"{sentence.language}:{sentence.id}", clean(sentence.text)
         if sentence_id not in existing and sentence.id.startswith(f"{sentence.language}:"):
             sentence_id = sentence.id
+        place = f"{file}, line {sentence.line}"
+        if isinstance(sentence.id, RecordNumber):
+            raise CorpusError(f"{place}: no id: give each sentence the one that `index export` writes")
         if not text:
-            raise CorpusError(
-                f"{file}, line {sentence.line}: empty: use `index delete` to take {sentence_id} out"
-            )
+            raise CorpusError(f"{place}: empty: use `index delete` to take {sentence_id} out")
         if sentence_id in replaced:
-            raise CorpusError(f"{file}, line {sentence.line}: {sentence_id} is given twice: give it once")
+            raise CorpusError(f"{place}: {sentence_id} is given twice: give it once")
         replaced[sentence_id] = file, sentence._replace(text=text) if formed else sentence
     return replaced
 

@@ -156,10 +156,12 @@ def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
 
     translator = Translator.open(folder)
     first = chain.from_iterable(islice(read(source), ROWS_SEEN) for source in corpora.sources)
-    pairs = ((one, translator.detect(one.text)) for one in first)
-    foreign = ((one, code) for one, code in pairs if code and code != translator.languages.find(one.language))
-    for one, code in islice(foreign, UNITS_SHOWN):
-        click.echo(f"{one.text!r} looks like {language(code).name}, not {one.language}", err=True)
+    given = ((one.text, translator.languages.find(one.language)) for one in first)
+    known = ((text, code) for text, code in given if code in translator.manifest.detects)
+    seen = ((text, code, translator.detect(text)) for text, code in known)
+    foreign = ((text, code, found) for text, code, found in seen if found and found != code)
+    for text, code, found in islice(foreign, UNITS_SHOWN):
+        click.echo(f"{text!r} looks like {language(found).name}, not {code}", err=True)
 
 
 @index.command()

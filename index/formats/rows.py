@@ -15,6 +15,7 @@ from typing import Any
 from index.errors import UsageError
 from index.formats.sentence import (
     BadUnit,
+    RecordNumber,
     Sentence,
     UnitError,
     check_repeated,
@@ -62,7 +63,7 @@ def row_sentences(
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     ids = sorted((name for name in values if name.casefold() == ID), key=ID.__ne__)
-    sentence_id = str(values.pop(ids[0]) if ids else number)
+    sentence_id = str(values.pop(ids[0])) if ids else RecordNumber(number)
     group: object = local_group(path, number)
     if TEXT in row:
         code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language

@@ -26,10 +26,14 @@ FORMS = "forms"  # all plural forms
 CODES = "codes"  # the text with its inline codes as tags
 
 
+class RecordNumber(str):
+    """The id of a record to which its file gives none, so that one of another file may have the same."""
+
+
 class Sentence(NamedTuple):
     """A sentence as it stands in its file, before cleaning.
 
-    `id` is the file's own, else the number of the record; `line` is where the record begins. Sentences of
+    `id` is the file's own, else a RecordNumber; `line` is where the record begins. Sentences of
     one `group`, in any language and file, translate each other. `confirmed` is false for what a translator
     has not approved: fuzzy entries, targets still to be translated. A string is from a program: `Size`,
     `_Size` and `Size:` are three, and their language is not guessed.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from index.errors import CorpusError
 from index.formats.document import Document, Edit, Filling, Unit, decoded
-from index.formats.sentence import BadUnit, Sentence
+from index.formats.sentence import BadUnit, RecordNumber, Sentence
 from index.formats.streams import plain_suffixes, read_good_lines
 from index.text.normalisation import clean
 
@@ -33,7 +33,7 @@ def read(path: Path, language: str | None, encoding: str | None = None) -> Itera
         else:
             if number <= FIRST_LINES and (found := NO_SENTENCES.search(line)):
                 raise CorpusError(f"{path}, line {number}: {HINTS[found.lastgroup or '']}")
-            yield Sentence(str(number), line.rstrip("\r\n"), language, number)
+            yield Sentence(RecordNumber(number), line.rstrip("\r\n"), language, number)
 
 
 def read_moses(path: Path, language: str | None, encoding: str | None = None) -> Iterator[Sentence | BadUnit]:

@@ -11,6 +11,7 @@ from index.languages import has_spaces
 
 COMMA = r"[\s,،，]"
 NEVER = r"(?!)"
+WORD = r"[^\W\d_]+"
 END = re.compile(r"[\s.!?…。！？؟।]*$")
 
 
@@ -30,9 +31,9 @@ def without_courtesies(text: str, language: str) -> str:
     if language not in _tables():
         return text
     around = _patterns(language)
+    text = around.closing.sub("", text)  # first, since "excuse me, please" is more than "please"
     if greeted := around.greeting.match(text):
         text = text[greeted.end() :]
-    text = around.closing.sub("", text)
     if indirect := around.indirect.match(text):
         text = END.sub("?", text[indirect.end() :], count=1)
     return text
@@ -40,23 +41,24 @@ def without_courtesies(text: str, language: str) -> str:
 
 @cache
 def _patterns(language: str) -> _Around:
-    names = "greeting", "ask", "whether", "asked", "asked_later", "closing"
-    greeting, ask, whether, asked, later, closing = (
+    names = "greeting", "ask", "tell", "sign", "whether", "asked", "asked_later", "closing"
+    greeting, ask, tell, sign, whether, asked, later, closing = (
         _any_of(_tables()[language].get(name, ())) for name in names
     )
     ended = r"(?!\w)" if has_spaces(language) else ""
+    direct = rf"(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later}))"
     patterns = (
-        rf"(?:(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)+(?=[\w¿])",
-        rf"¿?(?:{ask}){ended}{COMMA}*(?:(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later})))",
+        rf"[¿¡]?(?:(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)+(?=[\w¿])",
+        rf"¿?(?:{ask}|(?:{tell})(?!{COMMA}+(?:{sign}))){ended}{COMMA}*(?:{direct})",
         rf"(?<=[^\s,،，¿])(?:(?:{COMMA}|¿)+(?:{closing}))+(?=\W*$)",
     )
     return _Around(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
 
 
 def _any_of(phrases: Iterable[str]) -> str:
-    """A pattern of phrases; of one that begins with a comma only after that."""
-    parts = (re.split(f"^({COMMA}+¿?)", phrase) for phrase in phrases)
-    return "|".join(f"(?<={''.join(before)}){re.escape(phrase)}" for *before, phrase in parts) or NEVER
+    """A pattern of phrases, in which `*` is any word; of one that begins with a comma only after that."""
+    parts = (re.split(f"^({COMMA}+¿?)", re.escape(phrase).replace(r"\*", WORD)) for phrase in phrases)
+    return "|".join(f"(?<={''.join(before)}){phrase}" for *before, phrase in parts) or NEVER
 
 
 @cache

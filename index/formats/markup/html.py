@@ -7,7 +7,7 @@ from pathlib import Path
 
 from index.errors import CorpusError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
-from index.formats.sentence import BadUnit, Sentence
+from index.formats.sentence import BadUnit, RecordNumber, Sentence
 from index.formats.streams import READ_BYTES, read_whole
 from index.text.segments import MARKUP, Segment, as_translation, segments, sentence_of
 
@@ -25,7 +25,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     line, last = 1, 0
     for number, (place, segment) in enumerate(_sentences(text, code), start=1):
         line, last = line + text.count("\n", last, place), place
-        yield Sentence(str(number), sentence_of(segment, markup=True), code, line)
+        yield Sentence(RecordNumber(number), sentence_of(segment, markup=True), code, line)
 
 
 def open_document(content: bytes, label: str, target: str) -> Document:

@@ -23,7 +23,7 @@ from index.errors import CorpusError, UsageError
 from index.formats.document import Document, Edit, Filling, Unit
 from index.formats.markup import xml
 from index.formats.rows import AS_NAMED, language_of, row_sentences
-from index.formats.sentence import CONTEXT, BadUnit, Sentence, whole
+from index.formats.sentence import CONTEXT, BadUnit, RecordNumber, Sentence, whole
 from index.formats.streams import READ_BYTES, read_whole
 from index.formats.tsv import column_names
 from index.languages import lookup
@@ -92,7 +92,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
         raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
     parts = _parts(read_whole(path), str(path))
     for number, (_, _, found) in enumerate(_paragraphs(parts, str(path)), start=1):
-        yield Sentence(str(number), found.text, language, number)
+        yield Sentence(RecordNumber(number), found.text, language, number)
 
 
 def read_table(

@@ -14,6 +14,7 @@ from index.formats.document import Document, Edit, Filling
 from index.formats.markup import inline, xml
 from index.formats.sentence import (
     BadUnit,
+    RecordNumber,
     Sentence,
     UnitError,
     check_repeated,
@@ -48,7 +49,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
 
 def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]:
     shared: dict[str, Any] = dict(unit.attributes)
-    name = shared.pop("tuid", str(number))
+    name = shared.pop("tuid", RecordNumber(number))
     shared |= _properties(unit)
     variants = list(unit.elements("tuv"))
     check_repeated(path, unit.line, shared, len(variants))
@@ -59,7 +60,7 @@ def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]
         if language is None or segment is None:
             raise UnitError(path, variant.line, "a <tuv> without xml:lang or <seg>: add it")
         metadata |= _properties(variant)
-        own_name = str(metadata.pop(VARIANT_ID, name))
+        own_name = str(metadata.pop(VARIANT_ID)) if VARIANT_ID in metadata else name
         confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
         metadata |= inline.metadata_of(segment)
         group = local_group(path, number)

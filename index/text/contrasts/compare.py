@@ -13,6 +13,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
+    ACT,
     ASKED,
     COULD,
     DETAIL,
@@ -86,14 +87,7 @@ def contrasts(
         by_words[code].said(text) if code in by_words else said(text, code)
         for text, code in ((question, source), (answer, target))
     )
-    axes = {*asked, *answered}
-    if source != target:
-        axes &= {MOOD, *lexicon_of(ENGLISH).axes} - WITHIN
-    if unknown - by_words.keys():
-        axes = {MOOD}
-    elif unknown:
-        axes -= OF_SENTENCES - {MOOD}
-        axes -= set() if all(words.negates for words in by_words.values()) else {NEGATION}
+    axes = _compared(asked, answered, source == target, unknown, by_words)
     both_ways = (asked, answered), (answered, asked)
     for axis in sorted(axes):
         if _exclude(axis, asked, answered, source == target):
@@ -103,6 +97,27 @@ def contrasts(
     for axis in () if unknown else ROLES if source != target else (*ROLES, PERSON):
         if axis in asked and axis in answered and _reordered(asked[axis], answered[axis]):
             yield Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
+
+
+def _compared(
+    asked: Said,
+    answered: Said,
+    one_language: bool,
+    unknown: Collection[str],
+    by_words: Mapping[str, Meanings],
+) -> set[str]:
+    """The axes of two texts that can be compared; `unknown`: their languages without a file."""
+    axes = {*asked, *answered}
+    if not one_language:
+        axes &= {MOOD, *lexicon_of(ENGLISH).axes} - WITHIN
+    if unknown - by_words.keys():
+        axes = {MOOD}
+    elif unknown:
+        axes -= OF_SENTENCES - {MOOD}
+        axes -= set() if all(words.negates for words in by_words.values()) else {NEGATION}
+    if all(QUESTION in one.get(MOOD, ()) for one in (asked, answered)):
+        axes -= {ACT}  # "Sie rauchen?" tells as little as "rauchen Sie?" orders
+    return axes
 
 
 def _spelled_as(text: str, other: str, language: str) -> str:
@@ -170,7 +185,7 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     free = modal.get(NEED, {}).keys() == {"free"} if NEGATION in modal else allows
     if free or QUESTION in mood or (DETAIL in modal and DETAIL not in plain):
         return True
-    orders = "order" in plain.get("act", ()) or _may_request(modal, plain)
+    orders = "order" in plain.get(ACT, ()) or _may_request(modal, plain)
     return not orders and (bool(mood.get(STATEMENT)) or not STATING.isdisjoint(plain))
 
 

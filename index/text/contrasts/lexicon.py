@@ -36,7 +36,7 @@ from typing import NamedTuple
 from index.languages import ELIDING_LANGUAGES, has_spaces
 from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 
-NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
+NEGATION, DUTY, NEED, ASKED, ACT = "negation", "duty", "need", "asked", "act"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
 MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
 BEFORE, TENSE, TENSE_FORMS, DO_SUPPORT = "before", "tense", "tense_forms", "do_support"

@@ -80,7 +80,7 @@ def _other_units(
         if before and after:
             return Contrast(EXCHANGED, tuple(before), tuple(after))
         # "Home" says no more of "I am at home" than what it is about.
-        part = 0 < len(taken) == min(len(asked), len(answered))
+        part = not taken or len(taken) == min(len(asked), len(answered))
         much = part and len(alone) + len(others) >= MOST_ADDED * len(taken)
         if much or _numbers(question, asked, language) != _numbers(answer, answered, language):
             return Contrast(ADDED, tuple(alone), tuple(others))

@@ -12,6 +12,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import RequestError
 from index.formats.registry import Source
 from index.storage.options import Cleaning
+from tests.conftest import Says
 from tests.files import index_of_table, tsv
 
 PHRASES = {
@@ -90,3 +91,16 @@ def test_it_is_no_source_and_says_so(translator: Translator) -> None:
     with pytest.raises(RequestError, match="the encoder does not know it"):
         answer(translator, request)
     assert {info.code: info.targets for info in translator.languages}["qaa"] == ()
+
+
+def test_its_phrases_alone_can_be_corrected(
+    open_encoder: TextEncoder, few_probes: None, tmp_path: Path, says: Says
+) -> None:
+    rows = [("en", "de", "qaa"), *((en, *others) for en, others in PHRASES.items())]
+    index = index_of_table(open_encoder.bundle, tmp_path / "phrases.tsv", rows, cleaning=Cleaning(("near",)))
+    corrected = tsv(tmp_path / "x.tsv", [("id", "text", "language"), ("qaa:2", "Ke nodi ta?", "qaa")])
+    assert "looks like" not in says("index", "replace", str(index), f"--corpus={corrected}").err
+    translator = Translator.open(index)
+    (first, *_) = translator.sentences(["Where does it hurt?"], "en", "qaa")[0]
+    assert (first.text, first.match) == ("Ke nodi ta?", "exact")
+    assert translator.sentences(["Please wait outside."], "en", "qaa")[0][0].text == "Pali olo vano."

@@ -187,6 +187,7 @@ REFUSED = [
     ({"replace": [{"id": "en:99", "en": "A dog."}]}, "no sentence en:99: an id is LANG:ID"),
     ({"replace": [{"id": "1", "en": "A dog."}], "delete": ["en:1"]}, "en:1: cannot both be"),
     ({"replace": [{"id": "1", "text": " ", "language": "en"}]}, "line 1: empty: use `index delete`"),
+    ({"replace": [{"id": "1", "en": "A."}, {"en": "B."}]}, "line 2: no id: give each sentence the one"),
     ({"replace": [{"id": "1", "en": "A."}, {"id": "1", "en": "B."}]}, "line 2: en:1 is given twice"),
     ({"replace": [{"id": "1", "en": "A."}, {"id": "en:1", "en": "B."}]}, "line 2: en:1 is given twice"),
     (
