@@ -35,6 +35,7 @@ VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
 ENCODER_FOLDER, DETECTOR, DOMAIN_FILE = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.best.npy", "{}.groups.arrow", "{}.dropped.tsv")
+ADDED_FILE = "{}.added.faiss"  # the vectors of a VectorSegment
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.best.npy")
 FEATURE_FILES = tuple(f"{{}}.features.{name}.npy" for name in ("lengths", "offsets", "words", "numbers"))
 
@@ -92,9 +93,9 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
     forms = (*SENTENCE_FILES, *WORD_FILES, *FEATURE_FILES)
     wanted = {form.format(code) for code in manifest.languages for form in forms}
-    wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
-    changed = {code: entry.segment for code, entry in manifest.languages.items() if entry.segment}
-    wanted |= {f"{code}.added.faiss" for code, segment in changed.items() if segment.rows}
+    for code, entry in manifest.languages.items():
+        wanted |= {f"{code}.faiss"} if entry.search.store == "faiss" else set()
+        wanted |= {ADDED_FILE.format(code)} if entry.segment and entry.segment.rows else set()
     wanted |= {DETECTOR, DOMAIN_FILE}
     expected = {file for file in manifest.files if not file.startswith(f"{ENCODER_FOLDER}/")}
     if odd := sorted(wanted ^ expected):
@@ -189,6 +190,22 @@ def made_by(index: Path, job: str) -> IndexManifest | None:
                     serve(index, version)
                 return manifest
     return None
+
+
+def publish_change(
+    index: Path, work: Path, before: IndexManifest, gone: Collection[str] = (), **update: object
+) -> IndexManifest:
+    """Publish a version that differs from the one `before` in what is in `work`, is `gone`, or to `update`.
+
+    All other files are links to those of that version, which the caller has opened.
+    """
+    for name in before.files:
+        path = work / name
+        if name not in gone and not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            os.link(index / VERSIONS / before.version / name, path)
+    update |= {"version": next_version(index), "base": before.version, "created": datetime.now(UTC)}
+    return publish(index, work, before.model_copy(update=update), before)
 
 
 def publish(

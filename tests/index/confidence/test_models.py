@@ -103,7 +103,7 @@ def test_what_says_nothing_else_is_as_likely_as_such_sentences_are() -> None:
     assert of(0.5, 0.7, agrees=True) == AGREES < of(0.5, 0.95, agrees=True) == 0.95
     assert of(0.01, 1.0, agrees=True) == 1
     assert of(0.02, 0.97, agrees=False) == 0.02
-    assert of(0.99, 0.97, agrees=False) == CONFIDENCE.opposite
+    assert of(0.99, 0.97, agrees=False) == CONFIDENCE.most_otherwise
 
 
 def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likely() -> None:
@@ -128,7 +128,7 @@ def test_what_an_answer_is_called() -> None:
     assert confidence.match_of(0.8, similarity=0.8) == "memory"
     assert confidence.match_of(1.0, similarity=1.0, own=True) == "exact"
     assert confidence.match_of(0.8, own=True) == "paraphrase"
-    assert confidence.match_of(confidence.opposite, similarity=0.9, own=True) == "near"
+    assert confidence.match_of(confidence.most_otherwise, similarity=0.9, own=True) == "near"
 
 
 def test_rounding_is_no_evidence() -> None:
