@@ -21,7 +21,7 @@ itself, where it can (build/calibration.py). Then (`Confidence`, in the order of
 2. Words decide. An answer that says another number, or otherwise something else than its question
    (answers/guard.py), is near at best, whatever its probability.
 3. A sentence of the question's own language that says nothing else (answers/memory.py) is as likely as such
-   sentences are, the very text is certain, and both pass this on to their translations.
+   sentences are, the very text is certain, any other is near at best; so are their translations.
 4. What is left decides what the answer is called, in `match_of`.
 """
 

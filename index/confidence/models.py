@@ -18,6 +18,9 @@ BINS = 10  # of the calibration error
 # The share of sentences without a contrast that mean the same, whatever their chance (docs/research.md).
 AGREES = 0.9
 
+# Evidence that a question in a language has only if the index knows words of that language.
+WORDS_ALONE = frozenset({"covered", "lacking", "length_difference"})
+
 Columns = Mapping[str, NDArray[np.floating]]
 
 
@@ -71,17 +74,13 @@ PICTURED_WORD = Model(weights={"score": 5.44, "gap": 7.37, "learned": 0.94}, bia
 
 
 class Confidence(Frozen):
-    """The models of an index, and on what those of sentences were fitted.
+    """The models of an index (this room's first lines say of what), and what they were fitted on.
 
     `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
     sentences, whose translations were added to this index (build/probes.py); "encoder", those of the bundle.
-    `sentence`: of two languages that have sentences in the index. `foreign`: of a question in a language
-    that has none; `foreign_aligned`: of one whose candidates were ranked by all that is aligned with them.
-    `paraphrase`: that a sentence of the question's language means the same. `gloss`: that the sentence of
-    the asker's language nearest to an answer says what it says. `domain`: that a text is of the kinds that
-    the index holds. Those that were not fitted are None. `lengths`: each language's mean of
-    log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
-    something with their question; few answers to text of other kinds reach it. By default no answer is near.
+    Models that were not fitted are None. `lengths`: each language's mean of log(1 + characters). `near`:
+    answers with at least this confidence, but less than MIN_CONFIDENCE, share something with their question;
+    few answers to text of other kinds reach it. By default no answer is near.
     """
 
     source: Literal["aligned", "scenes", "encoder"] = "encoder"
@@ -112,11 +111,11 @@ class Confidence(Frozen):
         )
 
     def of_sentences(self, columns: Columns) -> NDArray[np.float64]:
-        """(n,) the confidence of answers with these columns of evidence, (n,) each."""
+        """(n,) the confidence of answers with these columns of evidence, (n,) each, which tell the model."""
+        lacks_words = WORDS_ALONE & self.sentence.weights.keys() - columns.keys()
+        model = self.foreign if lacks_words else self.sentence
         if self.foreign_aligned is not None and "aligned_score" in columns:
             model = self.foreign_aligned
-        else:
-            model = self.sentence if self.sentence.weights.keys() <= columns.keys() else self.foreign
         chances = model.probability(columns)
         if self.domain is not None and "token_score" in columns:
             chances = chances * self.domain.probability(columns)

@@ -199,38 +199,30 @@ def publish_change(
 
     All other files are links to those of that version, which the caller has opened.
     """
-    for name in before.files:
-        path = work / name
-        if name not in gone and not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            os.link(index / VERSIONS / before.version / name, path)
+    linked = [name for name in before.files if name not in gone and not (work / name).exists()]
+    for name in linked:
+        (work / name).parent.mkdir(exist_ok=True)
+        os.link(index / VERSIONS / before.version / name, work / name)
     update |= {"version": next_version(index), "base": before.version, "created": datetime.now(UTC)}
-    return publish(index, work, before.model_copy(update=update), before)
+    return publish(index, work, before.model_copy(update=update), linked)
 
 
-def publish(
-    index: Path, work: Path, manifest: IndexManifest, like: IndexManifest | None = None
-) -> IndexManifest:
+def publish(index: Path, work: Path, manifest: IndexManifest, linked: Collection[str] = ()) -> IndexManifest:
     """Publish the work folder as the current version; returns the manifest with its files.
 
-    `like`: a version that was opened, to whose files `work` has links; these are not read again.
+    `linked`: those that are links to files of its base, as the manifest has them; they are not read again.
     """
-    old = index / VERSIONS / (like.version if like else "")
-    linked = {
-        name: entry
-        for name, entry in (like.files if like else {}).items()
-        if (work / name).exists() and (work / name).samefile(old / name)
-    }
-    manifest = manifest.model_copy(update={"files": entries_of(work, linked)})
+    known = {name: manifest.files[name] for name in linked}
+    manifest = manifest.model_copy(update={"files": entries_of(work, known)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)
-    fsync_tree(work, linked.keys())
+    fsync_tree(work, linked)
     folder = index / VERSIONS
     folder.mkdir(exist_ok=True)
     os.rename(work, folder / manifest.version)
     fsync(folder)
-    for version in (old, folder / manifest.version) if linked else ():
-        remember(version, linked)
+    for version in (manifest.base or "", manifest.version) if linked else ():
+        remember(folder / version, known)
     serve(index, manifest.version)
     return manifest
 

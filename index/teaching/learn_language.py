@@ -70,9 +70,10 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     started = time.monotonic()
     encoder = TextEncoder(bundle)
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
-        base = _base(encoder, examples)
+        remaining, asked = held_out(examples, MEASURING_PART)
+        base = _base(encoder, remaining)
         bar.advance()
-        recall = _measured(encoder, examples, base)
+        recall = _measured(encoder, remaining, asked, base)
         bar.advance()
         taught = learn(encoder, examples, base)
         bar.advance()
@@ -122,20 +123,18 @@ def teach_index(
         return publish_change(index, work, manifest, model=model, job=job), learned
 
 
-def _base(encoder: TextEncoder, examples: Examples) -> float:
+def _base(encoder: TextEncoder, remaining: Examples) -> float:
     """Choose the weight of the encoder's own vectors, without the lines that are measured on."""
-    remaining, _ = held_out(examples, MEASURING_PART)
     drawn = np.random.default_rng(0).permutation(len(remaining))[:CHOOSING_LINES]
     return choose_base(encoder, remaining.take(np.sort(drawn)), CHOOSING_PART)
 
 
-def _measured(encoder: TextEncoder, examples: Examples, base: float) -> Recall | None:
+def _measured(encoder: TextEncoder, remaining: Examples, asked: Examples, base: float) -> Recall | None:
     """Measure whether held-out lines find their pictures; None if there are too few to hold some out."""
-    remaining, asked = held_out(examples, MEASURING_PART)
     if not len(remaining) or not len(asked):
         return None
     places = places_of(encoder, learn(encoder, remaining, base), asked)
-    return Recall.of(places, len(examples.pictures.names))
+    return Recall.of(places, len(asked.pictures.names))
 
 
 def _version(bundle: Bundle, code: str) -> str:

@@ -82,17 +82,21 @@ CONFIDENCE = Confidence(sentence=BOTH, foreign=SCORE, paraphrase=BOTH, word=SCOR
 
 def test_a_language_without_sentences_has_a_model_of_its_own() -> None:
     aligned = Model(weights={"aligned_score": 2.0}, bias=-1.0, n=1)
-    columns = {"score": np.array([0.5]), "gap": np.array([0.1]), "contradicts": FALSE}
-    assert CONFIDENCE.of_sentences(columns) == BOTH.probability(columns)
-    del columns["gap"]
-    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
+    by_words = Model(weights={"score": 2.0, "covered": 3.0}, bias=-1.0, n=1)
+    confidence = CONFIDENCE.model_copy(update={"sentence": by_words})
+    columns = {"score": np.array([0.5]), "covered": np.array([0.1]), "contradicts": FALSE}
+    assert confidence.of_sentences(columns) == by_words.probability(columns)
+    del columns["covered"]
+    assert confidence.of_sentences(columns) == SCORE.probability(columns)
     columns["aligned_score"] = np.array([0.7])
-    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
-    fitted = CONFIDENCE.model_copy(update={"foreign_aligned": aligned})
+    assert confidence.of_sentences(columns) == SCORE.probability(columns)
+    fitted = confidence.model_copy(update={"foreign_aligned": aligned})
     assert fitted.of_sentences(columns) == aligned.probability(columns)
 
 
 def test_evidence_that_is_missing_is_missing_by_name() -> None:
+    with pytest.raises(KeyError, match="gap"):
+        CONFIDENCE.of_sentences({"score": np.array([0.5]), "contradicts": FALSE})
     with pytest.raises(KeyError, match="gap"):
         CONFIDENCE.of_paraphrases({"score": np.array([0.5]), "contradicts": FALSE})
 
