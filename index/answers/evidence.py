@@ -268,10 +268,7 @@ def _unexpressed(
     words; `nearest` (n, words): each word's cosine with the most similar word of the other sentence.
     """
     margins = (vectors.take(words, axis=0, mode="clip") @ shifts[:, :, None])[:, :, 0]
-    unexpressed: NDArray[np.bool_] = (
-        np.isfinite(nearest) & (margins > MIN_MARGIN) & (nearest < SYNONYM_COSINE)
-    )
-    return unexpressed
+    return np.isfinite(nearest) & (margins > MIN_MARGIN) & (nearest < SYNONYM_COSINE)
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:

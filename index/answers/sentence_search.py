@@ -7,6 +7,7 @@ it (guard.py), and what is left in order is made answers.
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +99,7 @@ class SentenceSearch:
             best=index.best_from(source),
         )
         table, contrasts = self._judged(table, asked, index, counts)
-        differs = self._differences(table, asked, index, recalled, words, contrasts)
-        return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
+        return self._answers(table, asked, index, recalled, words, contrasts)
 
     def _judged(
         self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int]
@@ -239,7 +239,7 @@ class SentenceSearch:
         }
         return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
 
-    def _differences(
+    def _answers(
         self,
         table: Candidates,
         asked: Questions,
@@ -247,70 +247,65 @@ class SentenceSearch:
         recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
-    ) -> list[Differs]:
-        """The words by which answers differ from their questions; `contrasts` by the column `place`."""
-        rows, own = table["row"].tolist(), asked.language == index.language
-        texts = [index.text(row) for row in rows]
-        if rows and index.language in self.sources:
-            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
-        else:
-            differs = [NO_DIFFERENCES] * len(rows)
-        names = "question", "place", "confidence"
-        values = zip(*(table[name].tolist() for name in names), strict=True)
-        for number, (question, place, confidence) in enumerate(values):
-            remembered = recalled.get((question, rows[number]))
-            said = remembered.contrasts if remembered else contrasts.get(place, ())
-            if remembered and confidence >= MIN_CONFIDENCE:
-                differs[number] = NO_DIFFERENCES
-            elif remembered and not own and any(one.question or one.answer for one in said):
-                original = self.sentences[asked.language].text(remembered.original)
-                answer = remembered.text, index.language
-                own_words = self.words[asked.language]
-                differs[number] = differing(said, asked, question, original, answer, own_words)
-            else:
-                answer = remembered.text if remembered else texts[number], index.language
-                differs[number] = with_contrasts(differs[number], said, asked.bare[question], *answer)
-        return differs
-
-    def _answers(
-        self,
-        table: Candidates,
-        asked: Questions,
-        index: SentenceIndex,
-        recalled: Recalled,
-        differs: Sequence[Differs],
-        glosses: Mapping[int, str],
     ) -> list[Answers]:
-        """Make answers of a table, in its order."""
-        own = asked.language == index.language  # sentences that mean the same are no translations
+        """Make answers of a table, in its order; `contrasts` by the column `place`."""
+        rows, language = table["row"].tolist(), index.language
+        sentences, differs = list(map(index.sentence, rows)), [NO_DIFFERENCES] * len(rows)
+        if rows and language in self.sources:
+            texts = [sentence.text for sentence in sentences]
+            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
+        glosses = self._glosses(table, index, asked.language)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        names = "question", "row", "score", "confidence", "contradicts"
+        names = "question", "place", "score", "confidence", "contradicts"
         values = zip(*(table[name].tolist() for name in names), strict=True)
-        for place, (question, row, score, confidence, contradicts) in enumerate(values):
-            remembered, original, sentence = recalled.get((question, row)), None, index.sentence(row)
-            likeness = remembered.likeness if remembered else None
-            if remembered and not own:
-                translated_one = self.sentences[asked.language].sentence(remembered.original)
-                original = Original(text=translated_one.text, id=translated_one.id)
-            penalties: tuple[str, ...] = ("numbers",) if contradicts and not remembered else ()
+        for number, (question, place, score, confidence, contradicts) in enumerate(values):
+            sentence, known = sentences[number], recalled.get((question, rows[number]))
+            if known:
+                found = self._as_remembered(known, asked, question, language, confidence, differs[number])
+            else:
+                said, text = contrasts.get(place, ()), sentence.text
+                found = {
+                    "text": text,
+                    "match": self.confidence.match_of(confidence),
+                    "gloss": glosses.get(number),
+                    "differs": with_contrasts(differs[number], said, asked.bare[question], text, language),
+                    "penalties": ("numbers",) if contradicts else (),
+                }
+            shown = {"score": round(score, DIGITS), "confidence": round(confidence, DIGITS)}
             answers[question].append(
-                Answer(
-                    text=remembered.text if remembered else sentence.text,
-                    score=round(score, DIGITS),
-                    confidence=round(confidence, DIGITS),
-                    id=sentence.id,
-                    match=self.confidence.match_of(
-                        confidence, likeness.similarity if likeness else None, own=remembered is not None
-                    ),
-                    similarity=round(likeness.similarity, DIGITS) if likeness else None,
-                    original=original,
-                    gloss=original.text if original else glosses.get(place),
-                    differs=differs[place],
-                    penalties=likeness.penalties if likeness else penalties,
-                    metadata=dict(sentence.metadata),
-                )
+                Answer(**shown, id=sentence.id, metadata=dict(sentence.metadata), **found)
             )
         return list(map(tuple, answers))
+
+    def _as_remembered(
+        self,
+        one: Remembered,
+        asked: Questions,
+        question: int,
+        language: str,
+        confidence: float,
+        differs: Differs,
+    ) -> dict[str, Any]:
+        """The fields of an answer that translates a sentence of the question's language, or is that."""
+        original, likeness = self.sentences[asked.language].sentence(one.original), one.likeness
+        own = asked.language == language
+        if confidence >= MIN_CONFIDENCE:
+            differs = NO_DIFFERENCES
+        elif not own and any(contrast.question or contrast.answer for contrast in one.contrasts):
+            answer, words = (one.text, language), self.words[asked.language]
+            differs = differing(one.contrasts, asked, question, original.text, answer, words)
+        else:
+            differs = with_contrasts(differs, one.contrasts, asked.bare[question], one.text, language)
+        similarity = likeness.similarity if likeness else None
+        return {
+            "text": one.text,
+            "match": self.confidence.match_of(confidence, similarity, own=True),
+            "similarity": similarity and round(similarity, DIGITS),
+            "original": None if own else Original(text=original.text, id=original.id),
+            "gloss": None if own else original.text,
+            "differs": differs,
+            "penalties": likeness.penalties if likeness else (),
+        }
 
     def _glosses(self, table: Candidates, index: SentenceIndex, source: str) -> dict[int, str]:
         """The sentences in `source` that likely say what answers say, of those that may be shown, by place.

@@ -120,14 +120,17 @@ def calibrate(
             bar.advance()
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
         confidence, chances = fit_confidence(asked, lengths, random, "aligned", models)
-        return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
+        return confidence, {pair: _quality(part, chances[pair], fresh=True) for pair, part in asked.items()}
     asked_of_scenes = _scene_outcomes(indexes, scenes, encoder, lengths)
     count = sum(map(len, asked_of_scenes.values()))
     right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
     usable = count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count
     fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", models)[0] if usable else None
-    return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
+    scored = {pair: part.table["score"].astype(np.float64) for pair, part in asked.items()}
+    if fitted:
+        scored = {pair: fitted.sentence.probability(part.table.columns) for pair, part in asked.items()}
+    return fitted, {pair: _quality(part, scored[pair], fresh=False) for pair, part in asked.items()}
 
 
 def _scene_outcomes(
@@ -154,21 +157,17 @@ def _scene_outcomes(
     return asked
 
 
-def _quality_by(answered: Outcomes, fitted: Confidence | None) -> PairQuality:
-    """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
-    chances = fitted.sentence.probability(answered.table.columns) if fitted else None
-    return _quality(answered, chances).model_copy(update={"ece": None})
+def _quality(answered: Outcomes, chances: NDArray[np.float64], *, fresh: bool) -> PairQuality:
+    """The quality of a pair with answers in the order of their chances.
 
-
-def _quality(answered: Outcomes, chances: NDArray[np.float64] | None) -> PairQuality:
-    """The quality of a pair with answers in the order of their chances; without chances, of their scores."""
-    order = answered.table["score"].astype(np.float64) if chances is None else chances
-    chosen = likeliest(answered.table, order)
+    `fresh`: these were fitted to the other questions of this index, so that their error can be told.
+    """
+    chosen = likeliest(answered.table, chances)
     return PairQuality(
-        r1=answered.first_right(order),
+        r1=answered.first_right(chances),
         r10=float(answered.in_ten.mean()),
         n=len(answered),
-        ece=None if chances is None else calibration_error(order[chosen], answered.table["right"][chosen]),
+        ece=calibration_error(chances[chosen], answered.table["right"][chosen]) if fresh else None,
     )
 
 
