@@ -15,7 +15,7 @@ _PROPERTY = re.compile(
 )
 _PROPERTY_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|(?:\r\n|[\r\n])[ \t\f]*|.)", re.DOTALL)
 _APPLE = re.compile(
-    r'/\*.*?\*/|//[^\r\n]*|(?P<key>"(?:[^"\\]|\\.)*"|[\w.-]+)\s*=\s*"(?P<value>(?:[^"\\]|\\.)*)"\s*;|\s+',
+    r'/\*.*?\*/|//[^\r\n]*|(?P<key>"(?:[^"\\]|\\.)*+"|[\w.-]+)\s*=\s*"(?P<value>(?:[^"\\]|\\.)*+)"\s*;|\s+',
     re.DOTALL,
 )
 _APPLE_ESCAPE = re.compile(r"\\(U[0-9a-fA-F]{4}|.)", re.DOTALL)

@@ -143,6 +143,7 @@ def costly_files() -> Iterator[Costly]:
         "no letters.html": b"#\n" * (full // 2),
         "sentences.html": b"Dog ran. " * (full // 9),
         "spaces.properties": b"a " * (full // 2),
+        "one.strings": b'"a" = "' + b"a " * (full // 2),
         "tags.srt": b"1\n00:00:00,000 --> 00:00:01,000\n" + b'<i a="b">x</i>' * (full // 15),
         "lists.json": filled(b"[", b"[]", b"]", full),
         "fields.json": b"{%b}" % fields(350_000),
