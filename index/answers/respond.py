@@ -77,6 +77,7 @@ async def respond(
     if empty:
         raise RequestError(empty[0].message, empty)
     asked = await _asked(translator, request, names, cleaned, work)
+    divided = await divide_texts(asked, request, work, most_answers)
     rows = iter(await work.answers([query for text in asked for query in text.queries(kind, request.k)]))
     chosen = partial(
         likely,
@@ -92,7 +93,7 @@ async def respond(
         words = [WordResult(word=text, source=source, translations=row) for text, source, row in columns]
         response = WordResponse(**named, results=words)
     else:
-        parts = await _parts(asked, request, work, chosen, most_answers)
+        parts = await _parts(asked, divided, request, work, chosen)
         results = [
             SentenceResult(text=text, source=source, translations=row, sentences=part or None)
             for (text, source, row), part in zip(columns, parts, strict=True)
@@ -118,13 +119,16 @@ async def clean_texts(texts: Sequence[str], work: Work, cleaner: Callable[[str],
     return await work.run("clean", partial(_each, cleaner), texts)
 
 
-async def divide_texts(texts: Sequence[tuple[str, str]], work: Work) -> list[list[str]]:
-    """Divide cleaned texts, (text, language), into sentences; [] for a text that is one sentence."""
-    if not any(may_be_several(text) for text, _ in texts):  # nearly always
-        return [[] for _ in texts]
-    if sum(len(text) for text, _ in texts) <= AT_ONCE:
-        return list(map(_divided, texts))
-    return await work.run("clean", partial(_each, _divided), texts)
+async def divide_texts(
+    asked: Sequence[SourceText], request: Request, work: Work, most: int | None
+) -> list[list[str]]:
+    """Divide texts into sentences; [] for one that is one. RequestError for too many."""
+    if request.kind == "word" or not any(may_be_several(text.text) for text in asked):  # nearly always
+        return [[] for _ in asked]
+    short = sum(len(text.text) for text in asked) <= AT_ONCE
+    divided = _divided(asked) if short else await work.run("clean", _divided, asked)
+    check_answers("text", sum(map(len, divided)), request, most)
+    return divided
 
 
 def check_answers(field: str, count: int, choices: Choices, most: int | None) -> None:
@@ -165,14 +169,12 @@ async def _asked(
 
 async def _parts(
     asked: Sequence[SourceText],
+    divided: Sequence[Sequence[str]],
     request: SentenceRequest,
     work: Work,
     chosen: Callable[[Answers], Answers],
-    most: int | None,
 ) -> list[list[PartResult]]:
     """The separate answers to the sentences of each text of several."""
-    divided = await divide_texts([(text.text, text.source) for text in asked], work)
-    check_answers("text", sum(map(len, divided)), request, most)
     parts = [[text._replace(text=part) for part in row] for text, row in zip(asked, divided, strict=True)]
     queries = [query for row in parts for part in row for query in part.queries("sentence", request.k)]
     answers = iter(await work.answers(queries) if queries else [])
@@ -223,9 +225,9 @@ def _each(act: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome
     return [act(item) for item in items]
 
 
-def _divided(text: tuple[str, str]) -> list[str]:
-    parts = sentences(*text)
-    return parts if len(parts) > 1 else []
+def _divided(texts: Sequence[SourceText]) -> list[list[str]]:
+    rows = [sentences(text.text, text.source) for text in texts]
+    return [row if len(row) > 1 else [] for row in rows]
 
 
 def _at_once(work: Coroutine[Any, Any, Outcome]) -> Outcome:

@@ -43,7 +43,7 @@ class Format:
     keyed: str | None = None
     bilingual: bool = False
     fills: bool = False
-    packed: bool = False  # in a zip file
+    counted: bool = False  # its `check_tags` counts what `marks` do not tell
     marks: tuple[bytes, ...] = LINE_MARKS
 
     def load(self, function: str) -> Callable[..., Any]:
@@ -80,9 +80,9 @@ FORMATS = {
         Format("strings", (".strings",), "text_strings", keyed="APPLE", fills=True),
         Format("properties", (".properties",), "text_strings", keyed="PROPERTIES", fills=True),
         Format("subtitles", (".srt", ".vtt"), "text_strings", keyed="SUBTITLES", fills=True),
-        _markup("html", (".html", ".htm"), "html", root="html", grouped=False),
-        Format("docx", (".docx",), "markup.office", grouped=False, fills=True, packed=True),
-        Format("xlsx", (".xlsx",), "markup.office", "read_table", table=True, fills=True, packed=True),
+        _markup("html", (".html", ".htm"), "html", root="html", grouped=False, counted=True),
+        Format("docx", (".docx",), "markup.office", grouped=False, fills=True, counted=True),
+        Format("xlsx", (".xlsx",), "markup.office", "read_table", table=True, fills=True, counted=True),
     )
 }
 FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
@@ -170,7 +170,7 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
         raise CorpusError(f"{name}: longer than {LONGEST_FILE} bytes: divide it")
     if most_texts is not None and sum(map(content.count, form.marks)) > MARKS_A_TEXT * most_texts:
         raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
-    if most_texts is not None and form.packed:
+    if most_texts is not None and form.counted:
         form.load("check_tags")(content, name, most_texts)
     document: Document = form.load("open_document")(content, name, target)
     if most_texts is not None and len(document.units) > most_texts:

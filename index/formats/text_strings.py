@@ -10,12 +10,12 @@ from index.formats.keyed import Contents, Keyed, String
 # A key always matches: one that goes on would be read again from each of its lines.
 _PROPERTY = re.compile(
     r"^[ \t\f]*+(?P<key>(?:[^ \t\f\r\n=:\\#!]|\\.)(?:[^ \t\f\r\n=:\\]|\\(?:\r\n|.))*+)[ \t\f]*+"
-    r"(?:(?:[=:][ \t\f]*|(?<=[ \t\f]))(?P<value>(?:[^\r\n\\]|\\(?:\r\n|.))*))?|^[ \t\f]*[#!][^\r\n]*",
+    r"(?:(?:[=:][ \t\f]*|(?<=[ \t\f]))(?P<value>(?:[^\r\n\\]|\\(?:\r\n|.))*+))?|^[ \t\f]*[#!][^\r\n]*",
     re.MULTILINE | re.DOTALL,
 )
 _PROPERTY_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|(?:\r\n|[\r\n])[ \t\f]*|.)", re.DOTALL)
 _APPLE = re.compile(
-    r'/\*.*?\*/|//[^\r\n]*|(?P<key>"(?:[^"\\]|\\.)*"|[\w.-]+)\s*=\s*"(?P<value>(?:[^"\\]|\\.)*)"\s*;|\s+',
+    r'/\*.*?\*/|//[^\r\n]*|(?P<key>"(?:[^"\\]|\\.)*+"|[\w.-]+)\s*=\s*"(?P<value>(?:[^"\\]|\\.)*+)"\s*;|\s+',
     re.DOTALL,
 )
 _APPLE_ESCAPE = re.compile(r"\\(U[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -27,7 +27,7 @@ _CUE = re.compile(
 )
 
 SURROUNDING_TAGS = 3  # of a cue, each within the other, at most
-_SURROUNDING_TAG = re.compile(r"<(\w+)[^<>]*>(?P<text>(?:(?!</?\1\b).)+)</\1>", re.DOTALL)
+_SURROUNDING_TAG = re.compile(r"<(\w+)[^<>]*>(?P<text>(?:(?!</?\1\b).)++)</\1>", re.DOTALL)
 
 
 def _character(match: re.Match[str]) -> str:
@@ -57,13 +57,12 @@ def _property(text: str, charset: Charset, before: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
     escaped = re.sub("^ ", r"\\ ", escaped)
     refers = re.search(r"\\u[0-9a-fA-F]{4}", before) is not None
-    units = (
+    return "".join(
         character
         if character.isascii() or (charset.holds(character) and not refers)
         else _references(character)
         for character in escaped
     )
-    return "".join(units)
 
 
 def _references(character: str) -> str:

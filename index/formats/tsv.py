@@ -29,18 +29,17 @@ def read_tsv(
     for number, line in read_good_lines(path, encoding):
         if isinstance(line, BadUnit):
             yield line
-        elif not names:
-            names = column_names(path, [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")], columns)
-        elif line.strip():
+        elif line.strip() or not names:
             cells = [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
-            yield from whole(_sentences(path, number, number - 1, names, cells, language))
+            if names:
+                yield from whole(_sentences(path, number, number - 1, names, cells, language))
+            names = names or column_names(path, cells, columns)
 
 
 def read_csv(
     path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED, encoding: str | None = None
 ) -> Iterator[Sentence | BadUnit]:
-    """Yield the sentences of a table with commas, semicolons or tabs; `columns` as in rows.py. Raises
-    CorpusError."""
+    """Yield the sentences of a table with commas, semicolons or tabs; otherwise as `read_tsv` does."""
     lines = _RecordLines(path, encoding)
     reader = csv.reader(lines, delimiter=lines.delimiter, strict=True)
     names: list[str] = []
@@ -148,7 +147,8 @@ def column_names(path: Path, cells: list[str], columns: Mapping[str, str]) -> li
     if missing := [name for name in columns if name not in {cell.strip() for cell in cells}]:
         raise CorpusError(f"{path}, line 1: no column {missing[0]!r}: there are {', '.join(cells)}")
     names = [columns.get(cell.strip(), cell.strip()) for cell in cells]
-    if len(set(names)) != len(names):
+    named = list(filter(None, names))  # spreadsheets write empty columns, too
+    if len(set(named)) != len(named):
         raise CorpusError(
             f"{path}, line 1: a column is named twice: the first line names the columns, each once"
         )

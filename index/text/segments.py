@@ -62,14 +62,18 @@ class Segment:
 
 def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]:
     """Divide a text in a language; with `markup`, a fragment of HTML. Their texts, joined, are the text."""
-    found: list[Segment] = []
-    for block in _blocks(text) if markup else [Segment(text)]:
-        found.extend([block] if block.between or not block.text else _divided(block.text, language, markup))
-    runs = groupby((part for part in found if part.text), attrgetter("between"))
+    runs = groupby(parts_of(text, language, markup=markup), attrgetter("between"))
     joined = (
         [Segment("".join(part.text for part in run), True)] if between else run for between, run in runs
     )
     return list(chain.from_iterable(joined))
+
+
+def parts_of(text: str, language: str, *, markup: bool) -> Iterator[Segment]:
+    """Yield the segments of a text, in which what is between two sentences may be several."""
+    for block in _blocks(text) if markup else [Segment(text)]:
+        parts = [block] if block.between else _divided(block.text, language, markup)
+        yield from (part for part in parts if part.text)
 
 
 def without_markup(markup: str) -> str:
@@ -138,7 +142,7 @@ def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
     """The sentences of a block and what is between them."""
     blank_block = _blank(block) if markup else block
     place = 0
-    for end in [*(line_break.end() for line_break in LINE_BREAK.finditer(block)), len(block)]:
+    for end in chain((line_break.end() for line_break in LINE_BREAK.finditer(block)), [len(block)]):
         for blank in sentence_parts(blank_block[place:end], language):
             yield from _without_edges(block[place : place + len(blank)], blank)
             place += len(blank)
@@ -177,27 +181,28 @@ def _unpaired(sentence: str) -> tuple[str, str]:
 
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a cleaned text; the text itself where it is one, or more than MOST_SENTENCES."""
-    parts = sentence_parts(text, language)
+    parts = list(sentence_parts(text, language))
     return [part.strip() for part in parts] if 1 < len(parts) <= MOST_SENTENCES else [text]
 
 
-def sentence_parts(text: str, language: str) -> list[str]:
-    """A text divided behind the end of each sentence and the space after it; joined, they are the text."""
+def sentence_parts(text: str, language: str) -> Iterator[str]:
+    """Divide a text behind the end of each sentence and the space after it; joined, they are the text."""
     if not may_be_several(text):  # nearly always
-        return [text]
+        yield text
+        return
     # Imported here: ICU's data is 40 MB on disk, and most texts are one sentence.
     from icu4py.breakers import SentenceBreaker
 
-    parts: list[list[str]] = []
+    part: list[str] = []
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
         punctuation = not any(character.isalnum() for character in segment)  # by itself no sentence
-        before = parts[-1][-1] if parts else ""  # whose full stop may belong to its last word
+        before = part[-1] if part else ""  # whose full stop may belong to its last word
         ordinal = language in ORDINAL_LANGUAGES and _ORDINAL.search(before)
-        if parts and (punctuation or ordinal or _ABBREVIATION.search(before)):
-            parts[-1].append(segment)
-        else:
-            parts.append([segment])
-    return ["".join(part) for part in parts]
+        if part and not (punctuation or ordinal or _ABBREVIATION.search(before)):
+            yield "".join(part)
+            part = []
+        part.append(segment)
+    yield "".join(part)
 
 
 def may_be_several(text: str) -> bool:

@@ -1,7 +1,9 @@
 """Changes to the index, for admin keys alone: uploads, versions, and jobs, which service/jobs does."""
 
 import asyncio
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Annotated, TypeVar
@@ -12,7 +14,6 @@ from starlette.requests import Request
 
 from index.errors import BundleError, CorpusError, UsageError
 from index.formats.rows import columns_of
-from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, manifest_of, versions
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
 from service.engine.engine import ServiceEngine
@@ -37,6 +38,7 @@ from service.schemas.problems import ERRORS_SHOWN
 
 # What the middleware has checked already: for the description alone.
 ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
+log = logging.getLogger("passepartout.jobs")
 router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
 
 VERSIONS_LISTED = 100  # each change makes one
@@ -74,15 +76,15 @@ async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
     """List the latest 100 versions that a rollback can serve again, newest first. `gc` deletes old ones."""
 
     def read() -> Versions:
-        latest = versions(settings.index)[: -VERSIONS_LISTED - 1 : -1]
-        manifests = [manifest_of(settings.index, name) for name in latest]
+        found = []
+        for name in versions(settings.index)[: -VERSIONS_LISTED - 1 : -1]:
+            with suppress(BundleError):  # it is being removed, or damaged
+                manifest = manifest_of(settings.index, name)
+                found.append(Version.model_validate(manifest, from_attributes=True))
         served = engine.translator.version
-        return Versions(current=current(settings.index), served=served, versions=[*map(_version, manifests)])
+        return Versions(current=_current(settings), served=served, versions=found)
 
-    try:
-        return await asyncio.to_thread(read)
-    except BundleError:  # one is being removed, or damaged
-        raise ProblemError(ProblemType.NOT_READY) from None
+    return await asyncio.to_thread(read)
 
 
 @router.post("/jobs", status_code=202, summary="Change the index")
@@ -107,7 +109,7 @@ async def submit(
     """
     version = if_match.strip('"') if if_match else None
     spec = Spec(request=body, by=request.scope["state"]["key"], version=version)
-    if version is not None and version != await asyncio.to_thread(current, settings.index):
+    if version is not None and version != await asyncio.to_thread(_current, settings):
         raise ProblemError(ProblemType.OUTDATED)
     await _check(body, engine, Spool(settings))
     return await _ask(partial(jobs.submit, spec))
@@ -172,10 +174,9 @@ async def _check(body: JobRequest, engine: ServiceEngine, spool: Spool) -> None:
         if errors := list(islice(unknown, ERRORS_SHOWN)):
             raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
     if isinstance(body, Add | Replace | Build):
-        uploads = await asyncio.to_thread(lambda: [spool.find(upload) for upload in body.uploads])
-        fields = [f"uploads[{number}]" for number, upload in enumerate(uploads) if upload is None]
-        if fields:
-            raise invalid(fields[0], f"{fields[0]} is not a pending upload")
+        for number, upload in enumerate(body.uploads):
+            if await asyncio.to_thread(spool.find, upload) is None:
+                raise invalid(f"uploads[{number}]", f"uploads[{number}] is not a pending upload")
 
 
 async def _ask(act: Callable[[], Result]) -> Result:
@@ -184,7 +185,8 @@ async def _ask(act: Callable[[], Result]) -> Result:
 
     try:
         return await asyncio.to_thread(act)
-    except RedisError:
+    except RedisError as error:
+        log.warning("the Redis of jobs_url failed (%s)", type(error).__name__)
         raise unavailable(ProblemType.JOBS_UNREACHABLE, REDIS_RETRY_AFTER) from None
 
 
@@ -194,11 +196,9 @@ def _existing(job: Job | None) -> Job:
     return job
 
 
-def _version(manifest: IndexManifest) -> Version:
-    return Version(
-        id=manifest.version,
-        base=manifest.base,
-        created=manifest.created,
-        model=manifest.model,
-        sentences=manifest.sentences,
-    )
+def _current(settings: SettingsNow) -> str | None:
+    """The version to be served; None if CURRENT does not name one, which a rollback mends."""
+    try:
+        return current(settings.index)
+    except BundleError:
+        return None

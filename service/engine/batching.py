@@ -1,7 +1,7 @@
 """Dynamic batching: items that requests submit at about the same time are computed together, in threads.
 
 While all threads are busy, work accumulates into the next batch; a free thread takes what is there. The queue
-is bounded. Requests take turns, with a quantum of each batch, so
+is bounded. Requests take turns, with a quantum of each batch, and batches after a slow one are smaller, so
 that a long request does not delay short ones. Items that another request has already submitted are shared
 (single flight), and items that nobody waits for any more are dropped before they are computed.
 
@@ -11,13 +11,14 @@ All state belongs to the event loop: threads receive items and return results, n
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from service.observability.metrics import Metrics
 
+BATCH_SECONDS = 0.25  # that a batch should take, since whoever asks meanwhile waits for its end
 # Computes a list of items. Items with the same function are computed by one call.
 Compute = Callable[[Sequence[Any]], Sequence[Any]]
 BatchOutcome = Sequence[Any] | BaseException
@@ -33,7 +34,7 @@ class Bounds:
 
     batch: int = 64
     queue: int = 16_384
-    quantum: int = 16  # items of one request in a batch before the next request's turn
+    quantum: int = 16  # items of one request in a batch
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +68,7 @@ class Batcher:
         self._bounds, self._metrics = bounds, metrics
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._idle_threads = threads
+        self._size = bounds.batch  # of the next batch, at most
         self._queue: deque[deque[WorkItem]] = deque()  # one entry for each request
         self._queued = 0  # items in the queue
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
@@ -126,9 +128,9 @@ class Batcher:
     def _next_batch(self) -> list[WorkItem]:
         """Take a quantum of each request in turn, in the order in which they arrived."""
         batch: list[WorkItem] = []
-        while self._queue and len(batch) < self._bounds.batch:
-            request = self._queue.popleft()
-            for _ in range(min(len(request), self._bounds.quantum, self._bounds.batch - len(batch))):
+        for _ in range(len(self._queue)):
+            request, most = self._queue.popleft(), min(len(batch) + self._bounds.quantum, self._size)
+            while request and len(batch) < most:
                 self._queued -= 1
                 work = request.popleft()
                 if work.wanted:
@@ -137,27 +139,30 @@ class Batcher:
                     del self._in_flight[work.key]
             if request:
                 self._queue.append(request)
+            if len(batch) == self._size:
+                break
         return batch
 
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[WorkItem]) -> None:
         """Compute a batch, in a thread."""
-        self._metrics.spent("queue", time.perf_counter() - batch[0].queued_at)
+        begun = time.perf_counter()
+        self._metrics.spent("queue", begun - batch[0].queued_at)
         groups: dict[Compute, list[WorkItem]] = {}
         for work in batch:
             groups.setdefault(work.run, []).append(work)
         outcomes = [(group, _attempt(group)) for group in groups.values()]
-        loop.call_soon_threadsafe(self._deliver, outcomes)
+        fitting = int(len(batch) * BATCH_SECONDS / (time.perf_counter() - begun))  # such items in a batch
+        loop.call_soon_threadsafe(self._deliver, outcomes, fitting)
 
-    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], BatchOutcome]]) -> None:
+    def _deliver(self, outcomes: Sequence[tuple[Sequence[WorkItem], BatchOutcome]], fitting: int) -> None:
         self._idle_threads += 1
+        self._size = max(1, min(self._bounds.batch, 2 * self._size, fitting))
         for group, outcome in outcomes:
             for position, work in enumerate(group):
                 del self._in_flight[work.key]
-                if isinstance(outcome, BaseException):
-                    _fail(work.waiters, outcome)
-                else:
-                    work.result = outcome[position]
-                    _complete(work.waiters)
+                error = outcome if isinstance(outcome, BaseException) else None
+                work.result = None if isinstance(outcome, BaseException) else outcome[position]
+                _settle(work, error)
         if self._queue:
             self._schedule()
 
@@ -169,14 +174,11 @@ def _attempt(work: Sequence[WorkItem]) -> BatchOutcome:
         return error
 
 
-def _complete(waiters: Iterable[Waiter]) -> None:
-    for waiter in waiters:
+def _settle(work: WorkItem, error: BaseException | None) -> None:
+    """Tell the requests that wait for an item that it is done, or why it cannot be."""
+    for waiter in work.waiters:
         waiter.pending -= 1
-        if not waiter.pending and not waiter.done.done():
-            waiter.done.set_result(None)
-
-
-def _fail(waiters: Iterable[Waiter], error: BaseException) -> None:
-    for waiter in waiters:
-        if not waiter.done.done():
+        if error is not None and not waiter.done.done():
             waiter.done.set_exception(error)
+        elif not waiter.pending and not waiter.done.done():
+            waiter.done.set_result(None)

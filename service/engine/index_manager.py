@@ -45,14 +45,11 @@ class IndexManager:
     async def reload(self) -> None:
         """Serve the current version of the index; one that cannot be opened is refused: the log says why."""
         async with self._lock:
+            served, version = self.engine.translator.version, "in CURRENT"
             try:
                 version = await self._in_thread(partial(current, self._index))
-            except Exception:  # CURRENT cannot be read: what is served stays
-                return
-            served = self.engine.translator.version
-            if version == served:
-                return
-            try:
+                if version == served:
+                    return
                 self._engine = await self._in_thread(partial(self._open, None, version))
             except Exception as error:
                 # The message names files of this machine and contains no user data.

@@ -8,7 +8,9 @@ with their HMAC, so that others with write access to Redis cannot forge answers.
 import asyncio
 import hmac
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from redis.asyncio import Redis
@@ -22,6 +24,7 @@ from service.engine.cache import CacheKey
 log = logging.getLogger("passepartout.redis")
 
 REDIS_SECONDS = 0.02  # until Redis must answer
+CALM_SECONDS = 5.0  # without a failure until the log says that Redis answers: a busy service misses some
 Result = TypeVar("Result")
 
 
@@ -37,7 +40,7 @@ class RedisCache:
 
     def __init__(self, url: str, secret: bytes, seconds: int, rejected: Callable[[], None]) -> None:
         self._secret, self._seconds, self._rejected = secret, seconds, rejected
-        self._failing = False
+        self._failed: float | None = None  # when Redis failed last; None while the log says that it answers
         self._redis: Redis = Redis.from_url(
             url,
             protocol=2,
@@ -62,24 +65,25 @@ class RedisCache:
         await self._result(pipe.execute())
 
     async def close(self) -> None:
-        await self._redis.aclose()
+        with suppress(Exception):  # a connection may take longer than REDIS_SECONDS to close
+            await self._redis.aclose()
 
     async def _result(self, act: Awaitable[Result]) -> Result | None:
         """Await `act` for at most REDIS_SECONDS; None if Redis fails in whatever way.
 
-        The log says when it begins to fail, and when it answers again.
+        The log says when it begins to fail, and when it has answered again for CALM_SECONDS.
         """
         try:
             async with asyncio.timeout(REDIS_SECONDS):
                 result = await act
         except Exception as error:
-            if not self._failing:
+            if self._failed is None:
                 log.warning("Redis failed (%s): answering without the cache", type(error).__name__)
-            self._failing = True
+            self._failed = time.monotonic()
             return None
-        if self._failing:
+        if self._failed is not None and time.monotonic() - self._failed >= CALM_SECONDS:
             log.warning("Redis answers again")
-        self._failing = False
+            self._failed = None
         return result
 
     def _open(self, name: str, value: bytes | str | None) -> Answers | None:

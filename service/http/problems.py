@@ -28,41 +28,23 @@ class ProblemType(Enum):
         401,
         "This service needs an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
     )
-    FOREIGN_PAGE = (
-        403,
-        "A page of another site may not send this: its origin must be in the setting cors_origins.",
-    )
+    FOREIGN_PAGE = 403, "A page of another site may not send this unless cors_origins names its origin."
     NOT_FOUND = 404, "There is nothing at this path."
     METHOD_NOT_ALLOWED = 405, "This path does not take this method; the Allow header lists those it takes."
     TOO_SLOW = 408, "The body took too long to arrive: send it in one go."  # docker/nginx.conf says so
-    NO_JOBS = (
-        409,
-        "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
-    )
+    NO_JOBS = 409, "Changes over HTTP need a Redis: set PASSEPARTOUT_JOBS_URL and run `passepartout jobs`."
     OUTDATED = 412, "The index has another version than If-Match names: read it again, then send the change."
     BODY_TOO_LARGE = 413, "The body is larger than the service accepts."
     UNSUPPORTED_MEDIA_TYPE = 415, "The body must be sent as Content-Type: application/json."
-    INVALID_REQUEST = (
-        422,
-        "A field is missing, unknown, of the wrong type or beyond its limit; `errors` names each.",
-    )
+    INVALID_REQUEST = 422, "A field is missing, unknown, of the wrong type or too large: see `errors`."
     UNKNOWN_LANGUAGE = 422, "The index does not have this language; `errors` lists those it has."
     UNDETECTED_LANGUAGE = 422, "The language of the text could not be detected: give `source`."
     INTERNAL_ERROR = 500, "The service failed; the log has the details."
     OVERLOADED = 503, "Too many requests are waiting: try again after Retry-After seconds."
-    STORE_UNREACHABLE = (
-        503,
-        "The Milvus server with this index's vectors does not answer: try again after Retry-After seconds.",
-    )
-    JOBS_UNREACHABLE = (
-        503,
-        "The Redis with the job queue does not answer: try again after Retry-After seconds.",
-    )
+    STORE_UNREACHABLE = 503, "The index's Milvus does not answer: try again after Retry-After seconds."
+    JOBS_UNREACHABLE = 503, "The jobs' Redis is away or full: try again after Retry-After seconds."
     NOT_READY = 503, "The index is not open yet, or is being closed: try again shortly."
-    DISK_FULL = (
-        507,
-        "There is no room for a file: use uploads that wait, or free space, then send it again.",
-    )
+    DISK_FULL = 507, "There is no room for a file: use uploads that wait, or free space, then send it again."
 
     def __init__(self, status: int, meaning: str) -> None:
         self.status = status

@@ -72,7 +72,7 @@ def perform(spec: Spec, record: Record, settings: Settings) -> None:
     run = _Run(spec, record, settings)
     event = run.outcome()
     record.tell(event)
-    log.info("job %s: %s", event.state, spec.request.action)
+    log.info("job %s: %s, %s", event.state, spec.request.action, record.key)
     if event.state == "succeeded":
         for upload in getattr(spec.request, "uploads", ()):
             run.spool.remove(upload)

@@ -291,7 +291,7 @@ class Upload(UploadOptions):
 class Version(BaseModel):
     """A version of the index, complete and unchangeable."""
 
-    id: str = Field(description="Its id: the day it was made, and a number.")
+    id: str = Field(validation_alias="version", description="Its id: the day it was made, and a number.")
     base: str | None = Field(description="The version that it is a change of; null if built anew.")
     created: AwareDatetime = Field(description="When it was made.")
     model: str = Field(description="Name and version of its encoder.")
@@ -301,7 +301,7 @@ class Version(BaseModel):
 class Versions(BaseModel):
     """The versions of the index, and which of them answers."""
 
-    current: str = Field(description="The version to be served.")
+    current: str | None = Field(description="The version to be served; null if CURRENT is damaged.")
     served: str = Field(
         description="The version that this process serves; an earlier one if `current` is damaged or only "
         "just published."

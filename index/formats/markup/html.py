@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
-from index.errors import CorpusError
+from index.errors import CorpusError, UsageError
 from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, RecordNumber, Sentence
 from index.formats.streams import READ_BYTES, read_whole
-from index.text.segments import MARKUP, Segment, as_translation, segments, sentence_of
+from index.text.segments import MARKUP, Segment, as_translation, parts_of, segments, sentence_of
 
 LONGEST_PAGE = 16 << 20  # bytes
+PARTS_A_TEXT = 12  # sentences, and what is between them: more than ordinary pages have
 _CHARSET = re.compile(rb"""<meta[^<>]+charset\s*=\s*["']?([A-Za-z0-9._-]{1,40})""", re.IGNORECASE)
 _LANGUAGE = re.compile(r"""<html\b[^<>]*?\slang\s*=\s*["']?([A-Za-z0-9-]{2,35})""", re.IGNORECASE)
 
@@ -39,6 +41,14 @@ def open_document(content: bytes, label: str, target: str) -> Document:
     if stated := _LANGUAGE.search(text):
         document.head.append(Edit(*stated.span(1), target))
     return document
+
+
+def check_tags(content: bytes, label: str, most_texts: int) -> None:
+    """Raise UsageError for a page of far more parts than texts: all are held in memory."""
+    text, _ = _page(label, content)
+    parts = parts_of(text, _language(text) or "en", markup=True)
+    if next(islice(parts, PARTS_A_TEXT * most_texts, None), None) is not None:
+        raise UsageError(f"{label}: more sentences than {most_texts} texts need: divide it")
 
 
 def _page(label: str, content: bytes) -> tuple[str, Charset]:

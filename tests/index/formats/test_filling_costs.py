@@ -81,6 +81,10 @@ def test_a_costly_document_is_filled_in_linear_time_or_refused(name: str, conten
         ("x.tmx", b"<tu/>"),
         ("x.tmx", b"a='b' "),
         ("x.xliff", b"&a;"),
+        ("x.html", b"a\n"),
+        ("x.html", b"#\n"),
+        ("x.html", b"Dog ran. "),
+        ("x.html", "a\u2028".encode()),
     ],
 )
 def test_what_is_far_more_than_its_texts_is_refused_unread(name: str, content: bytes) -> None:

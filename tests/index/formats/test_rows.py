@@ -125,6 +125,13 @@ def test_the_translation_of_hugging_face(tmp_path: Path) -> None:
     assert (one.group, one.metadata) == (two.group, metadata)
 
 
+def test_columns_without_a_name_are_no_repeated_columns(tmp_path: Path) -> None:
+    """A spreadsheet writes the empty columns before a remark."""
+    (tmp_path / "x.csv").write_text("en,de,,,note\nA dog.,Ein Hund.,,,x\n", "utf-8")
+    one, two = found(tmp_path / "x.csv")
+    assert (one.text, two.text, one.metadata) == ("A dog.", "Ein Hund.", {"note": "x"})
+
+
 def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
     path = tmp_path / "x.csv.gz"
     path.write_bytes(gzip.compress(b'text,n\r\n"A\r\ndog.",1\r\nA cat.,2\r\n'))

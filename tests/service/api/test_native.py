@@ -198,7 +198,12 @@ def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) 
 
 
 def test_too_many_sentences_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lookups() -> list[str]:
+        return [line for line in client.get("/metrics").text.splitlines() if "cache_lookups_total" in line]
+
     monkeypatch.setattr(limits, "MAX_ANSWERS", 20)
+    before = lookups()
     answer = client.post("/translate/sentence", json={"text": "A dog. " * 21, "source": "en", "target": "de"})
     assert answer.status_code == 422
     assert "21 answers to 21 sentences, the limit is 20" in answer.json()["detail"]
+    assert lookups() == before  # nothing was answered before

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import AsyncIterator, Hashable, Sequence
 
 import pytest
 
-from service.engine.batching import Batcher, Bounds, QueueFullError
+from service.engine.batching import BATCH_SECONDS, Batcher, Bounds, QueueFullError
 from service.observability.metrics import Metrics
 from tests.waiting import tasks_begun, until_in_loop
 
@@ -82,8 +83,28 @@ async def test_a_batch_is_bounded_and_requests_take_turns() -> None:
         await tasks_begun()
         gate.open.set()
         await asyncio.gather(first, long, short)
-        assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
+        assert gate.batches[1:] == [[1, 2, 20], [3, 4], [5, 6], [7, 8], [9]]
         assert long.result() == [2 * number for number in range(1, 10)]
+
+
+async def test_slow_work_is_done_in_small_batches_so_that_others_wait_little() -> None:
+    def slow(numbers: Sequence[int]) -> list[int]:
+        time.sleep(0.02 * len(numbers))
+        return list(numbers)
+
+    async with running(Bounds(batch=16, quantum=16)) as (batcher, _):
+        long = asyncio.create_task(batcher.compute(slow, items(*range(160))))
+        await asyncio.sleep(0.4)  # the first batch, of 16, is done
+        for number in (1000, 1001, 1002):
+            begun = time.monotonic()
+            await batcher.compute(slow, items(number))
+            assert time.monotonic() - begun < 4 * BATCH_SECONDS
+        long.cancel()
+        assert batcher._size < 16
+        await batcher.compute(lambda numbers: numbers, items(2000))
+        for first in (3000, 4000, 5000):
+            await batcher.compute(lambda numbers: numbers, items(*range(first, first + 32)))
+        assert batcher._size == 16
 
 
 async def test_a_full_queue_refuses_and_recovers() -> None:
@@ -109,6 +130,19 @@ async def test_work_requested_twice_is_done_once() -> None:
         assert await first == [0]
         assert await asyncio.gather(*same) == [[0, 2]] * 50
         assert gate.batches == [[0], [1]]
+
+
+async def test_work_behind_many_requests_that_have_left_is_done() -> None:
+    async with running(Bounds(batch=4, quantum=2)) as (batcher, gate):
+        first = await closed(batcher, gate)
+        leaving = asyncio.create_task(batcher.compute(gate.double, items(*range(1, 10))))
+        staying = asyncio.create_task(batcher.compute(gate.double, items(20)))
+        await tasks_begun()
+        leaving.cancel()
+        await tasks_begun()
+        gate.open.set()
+        assert await asyncio.gather(first, staying) == [[0], [40]]
+        assert gate.batches == [[0], [20]]
 
 
 async def test_a_request_that_leaves_cancels_only_its_own_work() -> None:

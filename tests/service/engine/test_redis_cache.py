@@ -164,6 +164,7 @@ async def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_cache, "REDIS_SECONDS", 0.05)
+    monkeypatch.setattr(redis_cache, "CALM_SECONDS", 0.2)
     async with using(redis_server.url) as cache:
         redis_server.freeze()
         for _ in range(3):
@@ -172,9 +173,21 @@ async def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws
         async with asyncio.timeout(10):
             while await cache.get([KEY]) != [answers("x")]:
                 await put(cache, "x")
+            await asyncio.sleep(0.2)
+            await cache.get([KEY])
     said = [record.getMessage() for record in caplog.records]
     assert said[0].endswith("answering without the cache")
     assert said[1] == "Redis answers again"
+
+
+async def test_the_log_says_once_that_redis_fails_now_and_then(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with using(redis_server.url) as cache:
+        for seconds in (1e-6, 5.0) * 5:  # as when the service itself is too busy to read the answer
+            monkeypatch.setattr(redis_cache, "REDIS_SECONDS", seconds)
+            await cache.get([KEY])
+    assert len(caplog.records) == 1
 
 
 @pytest.mark.parametrize("secret", ["right", "wrong"])

@@ -1,6 +1,7 @@
 """Jobs from the request to the new version that answers: real service, real Redis, real workers."""
 
 import bz2
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -102,6 +103,22 @@ def test_rollback_and_garbage_collection(stage: Stage) -> None:
     assert stage.end(stage.submit(action="rollback", version=last)["id"])["version"] == last
     stage.end(stage.submit(action="gc", keep=1)["id"])
     assert versions(stage.index) == [last]
+
+
+def test_a_damaged_index_can_be_listed_and_rolled_back(stage: Stage) -> None:
+    good = current(stage.index)
+    damaged = stage.index / "versions" / "20200101-1"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text('{"x')
+    (stage.index / "CURRENT").write_text("")
+    told = stage.ask("GET", "/admin/versions").json()
+    assert (told["current"], told["served"]) == (None, good)
+    assert [version["id"] for version in told["versions"]] == versions(stage.index)[:0:-1]
+    late = stage.ask("POST", "/admin/jobs", json={"action": "gc"}, headers={"If-Match": good})
+    assert late.status_code == 412
+    assert stage.end(stage.submit(action="rollback", version=good)["id"])["version"] == good
+    assert stage.ask("GET", "/admin/versions").json()["current"] == good
+    shutil.rmtree(damaged)
 
 
 def test_a_build_replaces_everything(stage: Stage) -> None:
