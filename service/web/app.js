@@ -1,7 +1,7 @@
 // The page: reads the form, asks the API, shows the answers.
 
 import { UNREACHABLE, ask, copy, element } from "./dom.js";
-import { resultView, seen } from "./answers.js";
+import { resultView, seen, shipped } from "./answers.js";
 import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
@@ -30,9 +30,9 @@ const KEYED = ["corpus", "teach"]; // tabs for those who have a key
 const TABLE = /\.(csv|tsv|xlsx)$/i; // names of tables
 const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
 // wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
-// examples: of sentences in `exampleLanguage`. demonstration: whether the index has the shipped sentences.
+// examples: of sentences in `exampleLanguage`.
 const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, assumed: false,
-  examples: [], exampleLanguage: "en", demonstration: false };
+  examples: [], exampleLanguage: "en" };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -53,11 +53,7 @@ function choose(kind) {
     tab.tabIndex = chosen ? 0 : -1;
   }
   page.windows.hidden = !(kind in KINDS);
-  page.phrases.hidden = kind !== "phrases";
-  page.scenes.hidden = kind !== "scenes";
-  page.languages.hidden = kind !== "languages";
-  page.corpus.hidden = kind !== "corpus";
-  page.teach.hidden = kind !== "teach";
+  for (const view of ["phrases", "scenes", "languages", "corpus", "teach"]) page[view].hidden = kind !== view;
   if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
@@ -125,7 +121,7 @@ function remember() {
 
 // Swaps the languages: the first target becomes the source, and its first answer the text.
 async function swap() {
-  if (!page.source.value && !state.asked && page.text.value) await translate(); // which detects the language
+  if (!state.asked && page.text.value) await translate(); // which detects the language, and what stands there answers another text
   const [target] = chosenTargets();
   const source = page.source.value || state.asked?.source;
   if (!target || !source) return;
@@ -228,6 +224,7 @@ function begin(asked) {
 // ---- answers
 
 function show(...children) {
+  page.answered.classList.remove("outdated");
   page.answers.replaceChildren(...children);
 }
 
@@ -260,9 +257,9 @@ async function findExamples() {
   try {
     const english = state.languages.some(({ code, sentences }) => code === "en" && sentences);
     const few = Math.max(...state.languages.map(({ sentences }) => sentences)) <= MOST_SHOWN; // of many, a search takes long
-    state.demonstration = english && few && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
+    shipped.shown = english && few && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
     state.exampleLanguage = english ? "en" : first.code;
-    state.examples = state.demonstration ? EXAMPLES.sentence
+    state.examples = shipped.shown ? EXAMPLES.sentence
       : (await stored({ source: state.exampleLanguage, count: 3 })).map((text) => [text, "a sentence of the index"]);
   } catch {
     // The corpus needs a key: there is nothing to suggest.
@@ -354,7 +351,7 @@ async function describe() {
   const count = sentences.toLocaleString("en");
   const most = Math.max(...state.languages.map((language) => language.sentences));
   page.held.textContent = most > MOST_SHOWN ? `It looks among ${most.toLocaleString("en")} sentences.`
-    : `${state.demonstration ? "A demonstration: it" : "It"} knows ${most.toLocaleString("en")} ${state.demonstration ? "phrases and scenes" : "sentences"}, and says so when nothing fits.`;
+    : `${shipped.shown ? "A demonstration: it" : "It"} knows ${most.toLocaleString("en")} ${shipped.shown ? "phrases and scenes, reviewed by no speaker" : "sentences"}, and says so when nothing fits.`;
   const targets = state.languages.filter((language) => language.sentences).length;
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
@@ -383,16 +380,22 @@ page.text.addEventListener("keydown", (event) => {
 page.source.addEventListener("change", () => {
   sourceChanged();
   state.assumed = false;
+  if (state.asked) translate();
 });
 page.text.addEventListener("input", () => {
   state.asked = null;
+  page.answered.classList.add("outdated"); // what stands there answers another text
   if (state.assumed) assume("");
 });
 page.admin.addEventListener("click", () => {
   stepTo("corpus");
   page.corpus.querySelector("input")?.focus();
 });
-page.targets.addEventListener("change", remember);
+page.targets.addEventListener("change", () => {
+  remember();
+  page.targets.scrollLeft = 0;
+  if (state.asked) translate();
+});
 page.swap.addEventListener("click", swap);
 page.clear.addEventListener("click", clear);
 page.least.addEventListener("input", leastChanged);
@@ -437,6 +440,7 @@ window.addEventListener("drop", (event) => {
 readQuestion(address()); // first, so that what is typed or chosen while the languages load is kept
 try {
   fillLanguages(await ask("languages"));
+  await findExamples(); // and whether anybody has reviewed what is answered
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
   page.phrases.replaceChildren(...phrasesView(state.languages, languageName));
@@ -446,7 +450,6 @@ try {
   page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());
   begin(address());
-  await findExamples();
   await describe();
 } catch (error) {
   state.loading = false;
