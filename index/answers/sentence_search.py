@@ -27,6 +27,7 @@ from index.answers.guard import (
     contrasting,
     differing,
     with_contrasts,
+    with_numbers,
 )
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
 from index.answers.sentence_index import SentenceIndex, supported, translated
@@ -252,6 +253,11 @@ class SentenceSearch:
             else:
                 answer = remembered.text if remembered else texts[number], index.language
                 differs[number] = with_contrasts(differs[number], said, asked.bare[question], *answer)
+            if remembered and confidence < MIN_CONFIDENCE:
+                original = self.sentences[asked.language].text(remembered.original)
+                differs[number] = with_numbers(
+                    differs[number], asked.bare[question], original, asked.language
+                )
         return differs
 
     def _answers(
