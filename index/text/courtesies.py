@@ -1,4 +1,4 @@
-"""Courtesies: a greeting before what is asked, and a "please" or thanks after it, are not asked."""
+"""Courtesies: a greeting before what is asked, a "please" or thanks after it, an article, are not asked."""
 
 import re
 import tomllib
@@ -14,6 +14,12 @@ def without_courtesies(text: str, language: str) -> str:
     greeting, closing = _patterns(language)
     text = closing.sub("", text)  # first, since "excuse me, please" is more than "please"
     return text[greeted.end() :] if (greeted := greeting.match(text)) else text
+
+
+def without_article(word: str, language: str) -> str:
+    """A lower-cased word without the article before it, or "to"."""
+    article, _, rest = word.partition(" ")
+    return rest if article in _tables().get(language, {}).get("article", ()) else word
 
 
 @cache
