@@ -26,7 +26,6 @@ const page = Object.fromEntries(
     "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "phrases", "scenes", "swap", "clear", "seen", "held", "admin"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-const KEYED = ["corpus", "teach"]; // tabs for those who have a key
 const TABLE = /\.(csv|tsv|xlsx)$/i; // names of tables
 const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
 // wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
@@ -46,8 +45,9 @@ function chosenTargets() {
 
 function choose(kind) {
   state.kind = kind;
-  if (KEYED.includes(kind)) showKeyed();
+  if (["corpus", "teach"].includes(kind)) page.admin.hidden = true; // for those who have a key
   for (const tab of tabs) {
+    if (page.admin.hidden) tab.hidden = false;
     const chosen = tab.dataset.kind === kind;
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
@@ -59,11 +59,6 @@ function choose(kind) {
   page["text-label"].textContent = HINTS[kind].label;
   page.text.placeholder = (kind === "sentence" && state.examples[0]?.[0]) || HINTS[kind].placeholder;
   showTargets();
-}
-
-function showKeyed() {
-  for (const tab of tabs) tab.hidden = false;
-  page.admin.hidden = true;
 }
 
 function sourceChanged() {
@@ -145,7 +140,6 @@ function clear() {
   page.answered.setAttribute("aria-busy", "false");
   page.text.value = "";
   page.detected.textContent = "";
-  page.seen.replaceChildren();
   page.text.removeAttribute("aria-invalid");
   history.replaceState(null, "", location.pathname);
   showWelcome();

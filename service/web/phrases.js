@@ -41,17 +41,16 @@ export async function showPhrases() {
     const { phrases } = await ask(`phrases?${query}`, undefined, state.request.signal);
     show(phrases, "This index has no phrases with a topic in these two languages.");
   } catch (error) {
-    if (error.name !== "AbortError") show([], (error.problem ?? UNREACHABLE).detail);
+    if (error.name !== "AbortError") show([], error.problem?.detail ?? UNREACHABLE.detail);
   }
 }
 
 // Shows a table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
 export async function readTable(file) {
   say(`Reading ${file.name} …`);
-  const headers = { "Content-Type": "application/octet-stream" };
-  const response = await fetch(`board?${new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) })}`, { method: "POST", headers, body: file }).catch(() => null);
-  const board = await response?.json().catch(() => null);
-  if (!response?.ok || !board) return say((board ?? UNREACHABLE).detail);
+  const query = new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) });
+  const board = await ask(`board?${query}`, file).catch((error) => say(error.problem?.detail ?? UNREACHABLE.detail));
+  if (!board) return;
   const codes = board.languages;
   Object.assign(state, { table: board.phrases, name: file.name });
   for (const [place, select] of [part.source, part.target].entries()) {
@@ -62,7 +61,7 @@ export async function readTable(file) {
     for (const option of select.options) option.disabled = !codes.includes(option.value);
   }
   if (part.source.value === part.target.value) part.target.value = codes.find((code) => code !== part.source.value);
-  return showTable();
+  showTable();
 }
 
 // Shows the phrases of the index again.
