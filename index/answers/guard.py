@@ -17,7 +17,8 @@ from index.languages import has_spaces
 from index.text.contrasts.compare import contrasts
 from index.text.contrasts.contrast import Contrast
 from index.text.contrasts.lexicon import MOOD
-from index.text.normalisation import QUESTION_MARK
+from index.text.normalisation import QUESTION_MARK, words_of
+from index.text.number_words import numbers_in
 from index.text.placeables import without_tags
 
 # Of the logs of lengths (evidence.py): one in 1,100 shipped sentences and their translations differ more.
@@ -52,6 +53,14 @@ def differing(
         answer=as_written([word for contrast in across for word in contrast.answer], answer[0]),
         gloss=as_written([word for contrast in found for word in contrast.answer], original),
     )
+
+
+def with_numbers(differs: Differs, question: str, original: str, language: str) -> Differs:
+    """Add the numbers of a question that a sentence of its language has not."""
+    counts = numbers_in(original, words_of(original, language), language)
+    others = [word for word in words_of(question, language) if numbers_in(word, [word], language) - counts]
+    every = dict.fromkeys([*differs.question, *as_written(others, question)])
+    return differs.model_copy(update={"question": tuple(every)})
 
 
 def _asked_words(found: Sequence[Contrast], question: str) -> tuple[str, ...]:

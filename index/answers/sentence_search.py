@@ -28,6 +28,7 @@ from index.answers.guard import (
     contrasting,
     differing,
     with_contrasts,
+    with_numbers,
 )
 from index.answers.memory import MEMORY_CANDIDATES, Memory, Remembered
 from index.answers.sentence_index import SentenceIndex, supported, translated
@@ -288,14 +289,16 @@ class SentenceSearch:
     ) -> dict[str, Any]:
         """The fields of an answer that translates a sentence of the question's language, or is that."""
         original, likeness = self.sentences[asked.language].sentence(one.original), one.likeness
-        own = asked.language == language
+        own, bare = asked.language == language, asked.bare[question]
         if confidence >= MIN_CONFIDENCE:
             differs = NO_DIFFERENCES
         elif not own and any(contrast.question or contrast.answer for contrast in one.contrasts):
             answer, words = (one.text, language), self.words[asked.language]
             differs = differing(one.contrasts, asked, question, original.text, answer, words)
         else:
-            differs = with_contrasts(differs, one.contrasts, asked.bare[question], one.text, language)
+            differs = with_contrasts(differs, one.contrasts, bare, one.text, language)
+        if confidence < MIN_CONFIDENCE:
+            differs = with_numbers(differs, bare, original.text, asked.language)
         similarity = likeness.similarity if likeness else None
         return {
             "text": one.text,

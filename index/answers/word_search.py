@@ -17,6 +17,7 @@ from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import PICTURED_WORD, Confidence
 from index.encoder.pictures import Pictograms
 from index.text.contrasts.compare import contrasts
+from index.text.courtesies import without_article
 
 SENTENCES_READ = 1 << 15  # the first of a language
 FORMS_COUNTED = 50  # sentences whose spelling counts
@@ -42,7 +43,9 @@ class WordSearch:
         if target not in self.sources:
             return [()] * len(words)
         asked, index = (self.taught.get(code) or self.words[code] for code in (source, target))
-        folded = [asked.respelled(fold(word)) for word in words]
+        folded = [fold(word) for word in words]
+        plain = [word if word in asked else without_article(word, source) for word in folded]
+        folded = [asked.respelled(word) for word in plain]
         rows = asked.rows_of(folded)
         # Words without sentences are compared by pictures, and so are those that were taught.
         by_pictures = any(code in self.taught or code not in self.sentences for code in (source, target))

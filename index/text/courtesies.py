@@ -39,6 +39,12 @@ def without_courtesies(text: str, language: str) -> str:
     return text
 
 
+def without_article(word: str, language: str) -> str:
+    """A lower-cased word without the article before it, or "to"."""
+    article, _, rest = word.partition(" ")
+    return rest if article in _tables().get(language, {}).get("article", ()) else word
+
+
 @cache
 def _patterns(language: str) -> _Around:
     names = "greeting", "ask", "tell", "sign", "whether", "asked", "asked_later", "closing"

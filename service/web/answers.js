@@ -6,6 +6,7 @@ import { bar, copy, element, percent } from "./dom.js";
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
 export const NOT_REVIEWED = "No speaker has reviewed this phrase: not for clinical use before one has read it.";
+export const shipped = { shown: false }; // whether the index has the shipped sentences, none of which anybody has reviewed
 
 // What stands above answers that are near: below others, where they are shown on request, and alone.
 const NEAR = {
@@ -46,7 +47,7 @@ function answerItem(code, answer) {
   const level = LIKELIHOODS.length - 1 - LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
   const item = element("li", { class: "answer", "data-level": level, "data-match": answer.match },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, ...marked(answer.text, answer.differs?.answer)),
-    element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
+    element("p", { class: "likelihood" }, ...kind(answer), answer.metadata.pictogram || seen(answer.pictograms, "in this answer"),
       element("span", { class: "actions" }, copyButton(answer.text))));
   const near = answer.match === "near";
   if (answer.gloss && (near || !answer.original)) {
@@ -60,7 +61,7 @@ function answerItem(code, answer) {
     item.append(element("ul", { class: "uses" }, ...answer.examples.map((example) =>
       element("li", { lang: code, dir: "auto" }, example.text ?? example))));
   }
-  if (answer.metadata.reviewed === "no") item.append(element("p", { class: "quiet" }, NOT_REVIEWED));
+  if ((answer.metadata.reviewed || (shipped.shown && answer.gloss && "no")) === "no") item.append(element("p", { class: "quiet" }, NOT_REVIEWED));
   item.append(element("div", { class: "origin" }, ...origin(answer)));
   return item;
 }

@@ -1,7 +1,7 @@
 // The page: reads the form, asks the API, shows the answers.
 
 import { UNREACHABLE, ask, copy, element } from "./dom.js";
-import { resultView, seen } from "./answers.js";
+import { resultView, seen, shipped } from "./answers.js";
 import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
@@ -26,13 +26,12 @@ const page = Object.fromEntries(
     "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "phrases", "scenes", "swap", "clear", "seen", "held", "admin"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-const KEYED = ["corpus", "teach"]; // tabs for those who have a key
 const TABLE = /\.(csv|tsv|xlsx)$/i; // names of tables
 const MOST_SHOWN = 5000; // sentences of a language in an index that calls itself a demonstration
 // wanted: a translation was requested before the languages had loaded. assumed: the language of the text was not chosen in the form.
-// examples: of sentences in `exampleLanguage`. demonstration: whether the index has the shipped sentences.
+// examples: of sentences in `exampleLanguage`.
 const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, assumed: false,
-  examples: [], exampleLanguage: "en", demonstration: false };
+  examples: [], exampleLanguage: "en" };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -46,28 +45,20 @@ function chosenTargets() {
 
 function choose(kind) {
   state.kind = kind;
-  if (KEYED.includes(kind)) showKeyed();
+  if (["corpus", "teach"].includes(kind)) page.admin.hidden = true; // for those who have a key
   for (const tab of tabs) {
+    if (page.admin.hidden) tab.hidden = false;
     const chosen = tab.dataset.kind === kind;
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
   }
   page.windows.hidden = !(kind in KINDS);
-  page.phrases.hidden = kind !== "phrases";
-  page.scenes.hidden = kind !== "scenes";
-  page.languages.hidden = kind !== "languages";
-  page.corpus.hidden = kind !== "corpus";
-  page.teach.hidden = kind !== "teach";
+  for (const view of ["phrases", "scenes", "languages", "corpus", "teach"]) page[view].hidden = kind !== view;
   if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
   page.text.placeholder = (kind === "sentence" && state.examples[0]?.[0]) || HINTS[kind].placeholder;
   showTargets();
-}
-
-function showKeyed() {
-  for (const tab of tabs) tab.hidden = false;
-  page.admin.hidden = true;
 }
 
 function sourceChanged() {
@@ -125,7 +116,7 @@ function remember() {
 
 // Swaps the languages: the first target becomes the source, and its first answer the text.
 async function swap() {
-  if (!page.source.value && !state.asked && page.text.value) await translate(); // which detects the language
+  if (!state.asked && page.text.value) await translate(); // which detects the language, and what stands there answers another text
   const [target] = chosenTargets();
   const source = page.source.value || state.asked?.source;
   if (!target || !source) return;
@@ -149,7 +140,6 @@ function clear() {
   page.answered.setAttribute("aria-busy", "false");
   page.text.value = "";
   page.detected.textContent = "";
-  page.seen.replaceChildren();
   page.text.removeAttribute("aria-invalid");
   history.replaceState(null, "", location.pathname);
   showWelcome();
@@ -228,6 +218,7 @@ function begin(asked) {
 // ---- answers
 
 function show(...children) {
+  page.answered.classList.remove("outdated");
   page.answers.replaceChildren(...children);
 }
 
@@ -260,9 +251,9 @@ async function findExamples() {
   try {
     const english = state.languages.some(({ code, sentences }) => code === "en" && sentences);
     const few = Math.max(...state.languages.map(({ sentences }) => sentences)) <= MOST_SHOWN; // of many, a search takes long
-    state.demonstration = english && few && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
+    shipped.shown = english && few && (await stored({ source: "en", text: EXAMPLES.sentence[0][0], count: 1 })).length > 0;
     state.exampleLanguage = english ? "en" : first.code;
-    state.examples = state.demonstration ? EXAMPLES.sentence
+    state.examples = shipped.shown ? EXAMPLES.sentence
       : (await stored({ source: state.exampleLanguage, count: 3 })).map((text) => [text, "a sentence of the index"]);
   } catch {
     // The corpus needs a key: there is nothing to suggest.
@@ -354,7 +345,7 @@ async function describe() {
   const count = sentences.toLocaleString("en");
   const most = Math.max(...state.languages.map((language) => language.sentences));
   page.held.textContent = most > MOST_SHOWN ? `It looks among ${most.toLocaleString("en")} sentences.`
-    : `${state.demonstration ? "A demonstration: it" : "It"} knows ${most.toLocaleString("en")} ${state.demonstration ? "phrases and scenes" : "sentences"}, and says so when nothing fits.`;
+    : `${shipped.shown ? "A demonstration: it" : "It"} knows ${most.toLocaleString("en")} ${shipped.shown ? "phrases and scenes, reviewed by no speaker" : "sentences"}, and says so when nothing fits.`;
   const targets = state.languages.filter((language) => language.sentences).length;
   const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
@@ -383,16 +374,22 @@ page.text.addEventListener("keydown", (event) => {
 page.source.addEventListener("change", () => {
   sourceChanged();
   state.assumed = false;
+  if (state.asked) translate();
 });
 page.text.addEventListener("input", () => {
   state.asked = null;
+  page.answered.classList.add("outdated"); // what stands there answers another text
   if (state.assumed) assume("");
 });
 page.admin.addEventListener("click", () => {
   stepTo("corpus");
   page.corpus.querySelector("input")?.focus();
 });
-page.targets.addEventListener("change", remember);
+page.targets.addEventListener("change", () => {
+  remember();
+  page.targets.scrollLeft = 0;
+  if (state.asked) translate();
+});
 page.swap.addEventListener("click", swap);
 page.clear.addEventListener("click", clear);
 page.least.addEventListener("input", leastChanged);
@@ -437,6 +434,7 @@ window.addEventListener("drop", (event) => {
 readQuestion(address()); // first, so that what is typed or chosen while the languages load is kept
 try {
   fillLanguages(await ask("languages"));
+  await findExamples(); // and whether anybody has reviewed what is answered
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
   page.phrases.replaceChildren(...phrasesView(state.languages, languageName));
@@ -446,7 +444,6 @@ try {
   page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());
   begin(address());
-  await findExamples();
   await describe();
 } catch (error) {
   state.loading = false;

@@ -83,11 +83,8 @@ function openView() {
 async function upload(file, given, action) {
   const described = { ...given, name: file.name.slice(-LONGEST_NAME) };
   const query = new URLSearchParams(Object.entries(described).filter(([, value]) => value));
-  const headers = { "X-API-Key": state.key, "Content-Type": "application/octet-stream" };
-  const response = await fetch(`admin/uploads?${query}`, { method: "POST", headers, body: file });
-  const answer = await response.json();
-  if (!response.ok) throw Object.assign(new Error("refused"), { problem: answer });
-  return { action, uploads: [answer.id] };
+  const { id } = await askAdmin(state.key, `admin/uploads?${query}`, file);
+  return { action, uploads: [id] };
 }
 
 // ---- a job

@@ -30,11 +30,12 @@ export function bar(share) {
   return track;
 }
 
+// body: a file or form, which is sent as it is, or what is sent as JSON.
 export async function ask(path, body, signal, headers = {}) {
-  const options = body
-    ? { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) }
-    : { headers };
-  const response = await fetch(path, { ...options, signal });
+  const file = body instanceof Blob, form = body instanceof FormData;
+  const type = body && !form && { "Content-Type": file ? "application/octet-stream" : "application/json" };
+  const options = body && { method: "POST", body: file || form ? body : JSON.stringify(body) };
+  const response = await fetch(path, { ...options, headers: { ...type, ...headers }, signal });
   const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;
   throw Object.assign(new Error("refused"), { problem: answer ?? { title: `Error ${response.status}` } });

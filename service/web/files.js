@@ -1,6 +1,6 @@
 // Translates a file, chosen or dropped, from the translation memory.
 
-import { element } from "./dom.js";
+import { UNREACHABLE, ask, element } from "./dom.js";
 
 // As the service fills them (index/formats/registry.py).
 const FILE_EXTENSIONS = ".txt,.tmx,.xlf,.xliff,.sdlxliff,.mqxliff,.mxliff,.po,.pot,.json,.arb,.xcstrings,.yaml,.yml,.stringsdict,.resx,.strings,"
@@ -40,12 +40,9 @@ async function translateFile(file, source, target, status, languageName, fuzzy =
   body.append("source", source || "auto");
   body.append("target", target);
   if (fuzzy) body.append("fuzzy", "true");
-  const response = await fetch("translate_file", { method: "POST", body }).catch(() => null);
-  const answer = await response?.json().catch(() => null);
-  if (!response?.ok || !answer) {
-    status.textContent = answer?.error ?? answer?.detail ?? "The service cannot be reached. Is it still running?";
-    return !status.textContent.includes(OWN_LANGUAGE);
-  }
+  const refused = ({ problem }) => { status.textContent = problem?.error ?? problem?.detail ?? UNREACHABLE.detail; };
+  const answer = await ask("translate_file", body).catch(refused);
+  if (!answer) return !status.textContent.includes(OWN_LANGUAGE);
   const { pathname } = new URL(answer.translatedFileUrl);
   status.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
     ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left untranslated. `);

@@ -1,12 +1,12 @@
 // Phrases by topic, to be shown to the person opposite: those of the index whose file names a topic, or a table of one's own.
 
 import { NOT_REVIEWED } from "./answers.js";
-import { ask, element, field } from "./dom.js";
+import { UNREACHABLE, ask, element, field } from "./dom.js";
 
 const LONGEST_NAME = 200; // characters of a file's name
 const OTHER = "other"; // the topic of a phrase whose table names none
 
-const state = { phrases: [], topic: null };
+const state = { phrases: [], topic: null, request: null };
 const part = {};
 
 export function phrasesView(languages, languageName) {
@@ -17,6 +17,7 @@ export function phrasesView(languages, languageName) {
   part.target = choice("phrases-target", languages.find(({ code, sentences }) => sentences && code !== "en")?.code);
   part.topics = element("div", { class: "topics", role: "group", "aria-label": "Topics" });
   part.list = element("ul", { class: "phrases" });
+  part.note = element("p", { class: "printed quiet" }, "No speaker has reviewed these phrases: not for clinical use before one has read them.");
   part.status = element("p", { class: "quiet", role: "status" });
   part.file = element("input", { id: "phrases-file", type: "file", accept: ".csv,.tsv,.xlsx", form: "choosing" });
   part.card = element("dialog", { class: "phrase-card", "aria-label": "Phrase" });
@@ -27,32 +28,29 @@ export function phrasesView(languages, languageName) {
     element("p", {}, "Tap a phrase: it is shown large, in the other person's language. Every phrase is a whole sentence of the corpus with its own translation."),
     element("div", { class: "fields" }, field("I read", part.source), field("The other person reads", part.target),
       field("My own table (CSV, TSV, XLSX), of which the service keeps nothing", part.file)),
-    part.status, part.topics, part.list, part.card);
+    part.status, part.topics, part.list, part.note, part.card);
   return [view];
 }
 
 // Shows the phrases of the index in the chosen languages.
 export async function showPhrases() {
-  part.status.textContent = "Looking …";
+  show([], "Looking …"); // nothing is left that is in another language than the chosen ones
+  state.request = new AbortController();
   try {
     const query = new URLSearchParams({ source: part.source.value, target: part.target.value });
-    const { phrases } = await ask(`phrases?${query}`);
+    const { phrases } = await ask(`phrases?${query}`, undefined, state.request.signal);
     show(phrases, "This index has no phrases with a topic in these two languages.");
   } catch (error) {
-    show([], error.problem?.detail ?? "The service cannot be reached. Is it still running?");
+    if (error.name !== "AbortError") show([], error.problem?.detail ?? UNREACHABLE.detail);
   }
 }
 
 // Shows a table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
 export async function readTable(file) {
-  part.status.textContent = `Reading ${file.name} …`;
-  const headers = { "Content-Type": "application/octet-stream" };
-  const response = await fetch(`board?${new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) })}`, { method: "POST", headers, body: file }).catch(() => null);
-  const board = await response?.json().catch(() => null);
-  if (!response?.ok || !board) {
-    part.status.textContent = board?.detail ?? "The service cannot be reached. Is it still running?";
-    return;
-  }
+  say(`Reading ${file.name} …`);
+  const query = new URLSearchParams({ name: file.name.slice(-LONGEST_NAME) });
+  const board = await ask(`board?${query}`, file).catch((error) => say(error.problem?.detail ?? UNREACHABLE.detail));
+  if (!board) return;
   const codes = board.languages;
   Object.assign(state, { table: board.phrases, name: file.name });
   for (const [place, select] of [part.source, part.target].entries()) {
@@ -86,12 +84,18 @@ function showTable() {
   show(phrases, "The table has no phrase in both of these languages.");
 }
 
+function say(message) {
+  const back = element("button", { type: "button", class: "plain", onclick: leaveTable }, "back to the corpus.");
+  part.status.replaceChildren(...(state.table ? [`From ${state.name}: `, back, " "] : []), message);
+}
+
+// Shows phrases, and none that are still asked for.
 function show(phrases, nothing) {
+  state.request?.abort();
   state.phrases = phrases;
   const topics = [...new Set(phrases.map(({ topic }) => topic))];
-  if (!topics.includes(state.topic)) state.topic = topics[0];
-  const back = element("button", { type: "button", class: "plain", onclick: leaveTable }, "back to the corpus.");
-  part.status.replaceChildren(...(state.table ? [`From ${state.name}: `, back, " "] : []), phrases.length ? "" : nothing);
+  if (topics.length && !topics.includes(state.topic)) [state.topic] = topics;
+  say(phrases.length ? "" : nothing);
   part.topics.replaceChildren(...topics.map((topic) => element("button",
     { type: "button", class: "topic", "aria-pressed": String(topic === state.topic), onclick: () => choose(topic) }, topic)));
   showTopic();
@@ -104,15 +108,19 @@ function choose(topic) {
 }
 
 function showTopic() {
-  const source = part.source.value;
-  part.list.replaceChildren(...state.phrases.filter(({ topic }) => topic === state.topic).map((phrase) => element("li", {},
+  const source = part.source.value, target = part.target.value;
+  const phrases = state.phrases.filter(({ topic }) => topic === state.topic);
+  part.list.replaceChildren(...phrases.map((phrase) => element("li", {},
     element("button", { type: "button", class: "phrase", lang: source, dir: "auto", onclick: () => open(phrase) },
-      element("span", { "aria-hidden": "true" }, phrase.pictogram ?? ""), element("span", {}, phrase.text)))));
+      element("span", { "aria-hidden": "true" }, phrase.pictogram ?? ""), element("span", {}, phrase.text)),
+    element("p", { class: "printed", lang: target, dir: "auto" }, phrase.translation))));
+  part.note.hidden = !phrases.some(({ reviewed }) => reviewed === "no");
 }
 
 function open({ text, translation, pictogram, reviewed }) {
   part.card.replaceChildren(
     element("p", { class: "phrase-picture", "aria-hidden": "true" }, pictogram ?? ""),
+    element("p", { class: "quiet" }, state.languageName(part.target.value)),
     element("p", { class: "phrase-large", lang: part.target.value, dir: "auto" }, translation),
     element("p", { class: "phrase-own", lang: part.source.value, dir: "auto" }, text),
     ...(reviewed === "no" ? [element("p", { class: "quiet" }, NOT_REVIEWED)] : []),

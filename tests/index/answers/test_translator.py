@@ -120,6 +120,13 @@ def test_a_language_of_the_encoder_alone_can_be_a_source(partial: Translator) ->
     assert word.in_vocabulary is False
 
 
+def test_a_word_may_have_an_article(translator: Translator) -> None:
+    plain, german = translator.words(["dog"], "en", "de"), translator.words(["Hund"], "de", "en")
+    assert translator.words(["the dog", "A Dog"], "en", "de") == plain * 2
+    assert translator.words(["der Hund", "einen Hund"], "de", "en") == german * 2
+    assert translator.words(["no dog"], "en", "de") != plain
+
+
 def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Translator) -> None:
     known, unknown = translator.words(["dog", "Dogs"], "en", "de")
     assert known[0].text == unknown[0].text == "hund"

@@ -78,6 +78,21 @@ def test_a_paraphrase_reaches_it_and_an_opposite_does_not(translator: Translator
         assert {found.match for found in translator.sentences([other], "en", "qaa", 4)[0]} <= {"near"}
 
 
+@pytest.mark.parametrize(
+    ("source", "question", "number"),
+    [
+        ("de", "Nehmen Sie 2 Tabletten vor dem Essen.", "2"),
+        ("en", "Where does it hurt on day three?", "three"),
+    ],
+)
+def test_a_number_that_what_is_near_has_not_is_named(
+    translator: Translator, source: str, question: str, number: str
+) -> None:
+    (first, *_) = translator.sentences([question], source, "qaa", 3)[0]
+    assert first.match == "near"
+    assert number in first.differs.question
+
+
 def test_what_the_corpus_does_not_say_has_no_answer(translator: Translator) -> None:
     (found,) = translator.sentences(["The quarterly figures were published."], "en", "qaa", 4)
     assert {answer.match for answer in found} <= {"near"}

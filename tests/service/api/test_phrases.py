@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from starlette.testclient import TestClient
 
 from index.build.build_index import build_index
@@ -16,6 +16,7 @@ from service.settings import Settings
 from tests.files import zipped
 from tests.service.browser import OpenPage, violations
 from tests.service.server import serving
+from tests.waiting import until
 
 TABLE = """topic\tpictogram\treviewed\ten\tde
 pain\t🤕\tno\tWhere does the dog hurt?\tWo tut es dem Hund weh?
@@ -131,6 +132,65 @@ def test_an_answer_that_nobody_has_reviewed_says_so(board: Path, open_page: Open
             expect(answer.get_by_text("No speaker has reviewed this phrase: not for")).to_have_count(warnings)
 
 
+def test_the_shipped_sentences_say_that_nobody_has_reviewed_them(
+    bundle: Bundle, open_page: OpenPage, tmp_path: Path
+) -> None:
+    table = tmp_path / "scenes.tsv"
+    table.write_text("en\tde\nA dog runs on the beach.\tEin Hund rennt am Strand.\n", "utf-8")
+    build_index(bundle, [Source(table)], tmp_path / "index")
+    asked = {"kind": "sentence", "text": "A dog runs on the beach.", "source": "en", "target": "de"}
+    with serving(tmp_path / "index") as (address, _):
+        page = open_page(f"{address}#{urlencode(asked)}")
+        expect(page.locator("[data-match=exact]")).to_contain_text("No speaker has reviewed this phrase")
+        expect(page.locator("#held")).to_contain_text("phrases and scenes, reviewed by no speaker")
+
+
+def test_a_phrase_has_its_own_picture_and_not_what_the_encoder_sees(board: Path, open_page: OpenPage) -> None:
+    with serving(board) as (address, _):
+        for text, picture in {"A red bicycle.": "🚲", "The cat is small.": None}.items():
+            asked = {"kind": "sentence", "text": text, "source": "en", "target": "de", "k": 1}
+            likelihood = open_page(f"{address}#{urlencode(asked)}").locator("[data-match=exact] .likelihood")
+            if picture:
+                expect(likelihood).to_contain_text(picture)
+                expect(likelihood.locator(".seen")).to_have_count(0)
+            else:
+                expect(likelihood).to_contain_text("from your corpus")
+
+
+def test_only_what_is_in_the_chosen_languages_is_shown(board: Path, open_page: OpenPage) -> None:
+    with serving(board) as (address, _):
+        page = open_page(address)
+        page.get_by_role("tab", name="Phrases").click()
+        page.locator(".topic", has_text="travel").click()
+        held: list[Route] = []
+        page.route("**/phrases?*", lambda route: held.append(route))
+        page.get_by_label("I read").select_option("de")
+        expect(page.locator(".phrase")).to_have_count(0)
+        page.get_by_label("The other person reads").select_option("en")
+        until(lambda: page.evaluate("true") and len(held) == 2, "the page asks for both")
+        held[1].continue_()
+        expect(page.locator(".phrase")).to_contain_text("Ein rotes Fahrrad.")  # the topic is still chosen
+        held[0].fulfill(json={"phrases": [{"topic": "travel", "text": "Another.", "translation": "Other."}]})
+        page.locator(".phrase").click()
+        expect(page.locator(".phrase-large")).to_have_text("A red bicycle.")
+        expect(page.locator(".phrase-card")).to_contain_text("English")
+
+
+def test_on_paper_phrases_have_their_translations(board: Path, open_page: OpenPage) -> None:
+    with serving(board) as (address, _):
+        page = open_page(address)
+        page.get_by_role("tab", name="Phrases").click()
+        expect(page.locator(".printed").first).to_be_hidden()
+        page.emulate_media(media="print")
+        expect(page.locator(".phrases .printed")).to_have_text(
+            ["Wo tut es dem Hund weh?", "Die Katze ist klein."]
+        )
+        expect(page.locator(".phrases .printed").first).to_be_visible()
+        expect(page.get_by_text("No speaker has reviewed these phrases")).to_be_visible()
+        for hidden in ("header", "footer", "[role=tablist]", "#phrases .fields"):
+            expect(page.locator(hidden).first).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     ("name", "place"), [("own.TSV", "label.drop"), ("own.csv", ".masthead"), ("own.xlsx", "#text")]
 )
@@ -183,3 +243,10 @@ def test_a_phrase_is_shown_large_to_the_person_opposite(
         expect(topics).to_have_text(["school"])
         phrases.first.click()
         expect(card.locator(".phrase-large")).to_have_text("Zuk zuk.")
+        card.get_by_role("button", name="Close").click()
+        page.locator("#phrases-file").set_input_files(
+            {"name": "no.csv", "mimeType": "text/csv", "buffer": b"en,topic"}
+        )
+        expect(page.get_by_text("its first row must name columns for two languages")).to_be_visible()
+        page.get_by_role("button", name="back to the corpus").click()
+        expect(topics).to_have_text(["pain", "travel"])

@@ -328,6 +328,35 @@ def test_only_the_last_question_is_answered(page: Page) -> None:
     expect(page.locator("[data-code=de] .answer-text").first).to_contain_text("Hund", ignore_case=True)
 
 
+def test_what_answers_another_text_is_struck_out(page: Page) -> None:
+    ask(page, "German", source="en")
+    first = page.locator("[data-code=de] .answer-text").first
+    expect(first).to_have_css("text-decoration-line", "none")
+    page.get_by_label("Sentence to translate").fill("A big cat sleeps on the street.")
+    expect(first).to_have_css("text-decoration-line", "line-through")
+    assert violations(page) == []
+    page.get_by_role("button", name="Swap").click()  # which asks for what is typed
+    expect(page.get_by_label("From")).to_have_value("de")
+    expect(page.get_by_label("Sentence to translate")).not_to_have_value(re.compile("Hund"))
+    expect(first.or_(page.locator("[data-code=en] .answer-text")).first).to_have_css(
+        "text-decoration-line", "none"
+    )
+
+
+def test_another_language_is_answered_at_once_and_in_view_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    ask(page, "German", source="en")
+    expect(page.locator("[data-code=de] .answer-text").first).to_be_visible()
+    only(page, "Chinese")
+    expect(page.locator("[data-code=zh] .answer-text").first).to_be_visible()
+    expect(page.locator("[data-code=de]")).to_have_count(0)
+    page.get_by_label("From").select_option("de")
+    until(lambda: "source=de" in page.url, "the page asks again")
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    expect(page.locator("#targets label", has_text="Chinese")).to_be_in_viewport(ratio=1)
+
+
 def test_an_unreachable_service_is_reported_on_the_page(page: Page) -> None:
     page.route("**/translate/sentence", lambda route: route.abort())
     ask(page)
