@@ -56,8 +56,10 @@ def differing(
     )
 
 
-def with_numbers(differs: Differs, question: str, original: str, language: str) -> Differs:
-    """Add the numbers of a question that a sentence of its language has not."""
+def with_numbers(differs: Differs, question: str, original: str | None, language: str) -> Differs:
+    """Add the numbers of a question that a sentence of its language, if there is one, has not."""
+    if original is None:
+        return differs
     counts = numbers_in(original, words_of(original, language), language)
     others = [word for word in words_of(question, language) if numbers_in(word, [word], language) - counts]
     every = dict.fromkeys([*differs.question, *as_written(others, question)])

@@ -243,21 +243,16 @@ class SentenceSearch:
         for number, (question, place, confidence) in enumerate(values):
             remembered = recalled.get((question, rows[number]))
             said = remembered.contrasts if remembered else contrasts.get(place, ())
-            if remembered and confidence >= MIN_CONFIDENCE:
+            original = self.sentences[asked.language].text(remembered.original) if remembered else None
+            answer = remembered.text if remembered else texts[number], index.language
+            if original and confidence >= MIN_CONFIDENCE:
                 differs[number] = NO_DIFFERENCES
-            elif remembered and not own and any(one.question or one.answer for one in said):
-                original = self.sentences[asked.language].text(remembered.original)
-                answer = remembered.text, index.language
-                own_words = self.words[asked.language]
-                differs[number] = differing(said, asked, question, original, answer, own_words)
+                continue
+            if original and not own and any(one.question or one.answer for one in said):
+                found = differing(said, asked, question, original, answer, self.words[asked.language])
             else:
-                answer = remembered.text if remembered else texts[number], index.language
-                differs[number] = with_contrasts(differs[number], said, asked.bare[question], *answer)
-            if remembered and confidence < MIN_CONFIDENCE:
-                original = self.sentences[asked.language].text(remembered.original)
-                differs[number] = with_numbers(
-                    differs[number], asked.bare[question], original, asked.language
-                )
+                found = with_contrasts(differs[number], said, asked.bare[question], *answer)
+            differs[number] = with_numbers(found, asked.bare[question], original, asked.language)
         return differs
 
     def _answers(
