@@ -43,9 +43,7 @@ class WordSearch:
         if target not in self.sources:
             return [()] * len(words)
         asked, index = (self.taught.get(code) or self.words[code] for code in (source, target))
-        folded = [fold(word) for word in words]
-        plain = [word if word in asked else without_article(word, source) for word in folded]
-        folded = [asked.respelled(word) for word in plain]
+        folded = [asked.respelled(without_article(fold(word), source)) for word in words]
         rows = asked.rows_of(folded)
         # Words without sentences are compared by pictures, and so are those that were taught.
         by_pictures = any(code in self.taught or code not in self.sentences for code in (source, target))

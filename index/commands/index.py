@@ -120,16 +120,12 @@ def build(
 @JSON_OPTION
 def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
     """Add sentences to an index, as a new version; only they are encoded."""
-    made = _change(folder, add=corpora.sources, own_ids=own_ids, **options)
-    corpora.report_bad_units(folder)
-    if not options["as_json"]:
-        _say_added(folder, made)
-
-
-def _say_added(folder: Path, made: IndexManifest) -> None:
-    """Print how many sentences a version has that the one before had not, by language."""
     from index.storage.versions import manifest_of
 
+    made = _change(folder, add=corpora.sources, own_ids=own_ids, **options)
+    corpora.report_bad_units(folder)
+    if options["as_json"]:
+        return
     before = manifest_of(folder, made.base or made.version)
     added, dropped = made.sentences - before.sentences, made.dropped - before.dropped
     told = [", ".join(f"{count} {what}" for what, count in some.items()) for some in (added, dropped)]
@@ -144,17 +140,12 @@ def _say_added(folder: Path, made: IndexManifest) -> None:
 @JSON_OPTION
 def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: ANN401
     """Replace the text of sentences, and metadata that is given, by the ids that `index export` writes."""
-    _change(folder, replace=corpora.sources, **options)
-    corpora.report_bad_units(folder)
-    _warn_of_languages(folder, corpora)
-
-
-def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
-    """Say which of the first sentences of each file look like another language: a build would drop them."""
     from index.answers.translator import Translator
     from index.formats.registry import read
 
-    translator = Translator.open(folder)
+    _change(folder, replace=corpora.sources, **options)
+    corpora.report_bad_units(folder)
+    translator = Translator.open(folder)  # what looks like another language, a build would drop
     first = chain.from_iterable(islice(read(source), ROWS_SEEN) for source in corpora.sources)
     given = ((one.text, translator.languages.find(one.language)) for one in first)
     known = ((text, code) for text, code in given if code in translator.manifest.detects)
@@ -172,7 +163,11 @@ def _warn_of_languages(folder: Path, corpora: Corpora) -> None:
 @JSON_OPTION
 def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) -> None:  # noqa: ANN401
     """Remove sentences from an index by their ids."""
-    _change(folder, delete=[*ids, *(_lines(file) if file else [])], **options)
+    from index.formats.streams import read_lines
+    from index.text.normalisation import clean
+
+    given = [clean(line) for _, line in read_lines(file)] if file else []
+    _change(folder, delete=[*ids, *filter(None, given)], **options)
 
 
 @index.command()
@@ -182,13 +177,6 @@ def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) 
 def merge(folder: Path, **options: Any) -> None:  # noqa: ANN401
     """Merge small changes into the large files, so that words and confidence take account of them."""
     _change(folder, **options)
-
-
-def _lines(file: Path) -> list[str]:
-    from index.formats.streams import read_lines
-    from index.text.normalisation import clean
-
-    return [line for _, read in read_lines(file) if (line := clean(read))]
 
 
 def _change(folder: Path, *, as_json: bool, **change: Any) -> IndexManifest:  # noqa: ANN401
@@ -226,11 +214,9 @@ def gc(folder: Path, keep: int, as_json: bool) -> None:
     from index.build.maintenance import collect
     from index.storage.versions import versions
 
-    removed = collect(folder, keep)
-    if as_json:
-        click.echo(json.dumps({"removed": removed, "versions": versions(folder)}))
-    else:
-        click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
+    removed, left = collect(folder, keep), versions(folder)
+    told = f"{folder}: {len(removed)} removed, {len(left)} version(s) left"
+    click.echo(json.dumps({"removed": removed, "versions": left}) if as_json else told)
 
 
 @index.command()
@@ -269,7 +255,5 @@ def verify(folder: Path, as_json: bool) -> None:
     for version in checked:
         verify_version(folder, version)
     Translator.open(folder)
-    if as_json:
-        click.echo(json.dumps({"current": served, "versions": checked}))
-    else:
-        click.echo(f"{folder}: {len(checked)} version(s) without damage, {served} is served")
+    told = f"{folder}: {len(checked)} version(s) without damage, {served} is served"
+    click.echo(json.dumps({"current": served, "versions": checked}) if as_json else told)
