@@ -5,8 +5,8 @@
 Asked for English are the names of pictograms in one word, of a part of the concepts: of those in `train` the
 encoder has learned drawings, of `dev` and `test` none. right: per cent whose first answer is the English name
 or keyword; sure: per cent with a confidence of 0.5 or more, right_of_sure: per cent right of these. --fit
-prints the confidence of pictured_words.py, fitted to the names of the part and of `train`, and to the words
-of corpora/dictionary, asked for English as if German and French had no corpus.
+prints PICTURED_WORD (index/confidence), fitted to the names of the part and of `train`, and to the words of
+corpora/dictionary, asked for English as if German and French had no corpus.
 """
 
 import json
@@ -19,11 +19,11 @@ import numpy as np
 from evaluation.suites.pictograms import is_flag, part_of, read_names
 from index.answers.answer import Answers
 from index.answers.candidates import firsts, joined
-from index.answers.pictured_words import CONFIDENCE, pictured_candidates
+from index.answers.pictured_words import pictured_candidates
 from index.answers.translator import Translator
 from index.answers.word_index import WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import fit
+from index.confidence.models import PICTURED_WORD, fit
 
 DICTIONARY = Path(__file__).resolve().parents[1] / "corpora" / "dictionary"
 Asked = dict[str, set[str]]  # word -> right answers
@@ -91,12 +91,10 @@ def fitted_confidence(translator: Translator, asked: Mapping[str, Asked]) -> str
         unknown = WordIndex(code, translator.encoder)
         table = pictured_candidates(list(of), unknown, english, translator.pictograms.vectors, 1)
         table = table.take(firsts(table["question"]))
-        table.columns["right"] = np.array(
-            [english.text(row) in right for row, right in zip(table["row"], of.values(), strict=True)]
-        )
-        tables.append(table)
+        found = [english.text(row) in right for row, right in zip(table["row"], of.values(), strict=True)]
+        tables.append(table.with_columns(right=np.array(found)))
     every = joined(tables)
-    return fit({name: every[name] for name in CONFIDENCE.weights}, every["right"]).model_dump_json()
+    return fit({name: every[name] for name in PICTURED_WORD.weights}, every["right"]).model_dump_json()
 
 
 if __name__ == "__main__":

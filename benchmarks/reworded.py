@@ -1,14 +1,15 @@
 """Phrases of an index as people say them otherwise: are they found, and are others kept apart?
 
-    python -m benchmarks.reworded --index INDEX [--half test] [--target de]
-    python -m benchmarks.reworded --encoder BUNDLE [--half test]
+    python -m benchmarks.reworded --index INDEX [--half test] [--target de] [--spoken]
+    python -m benchmarks.reworded --encoder BUNDLE [--half test] [--spoken]
 
 `reworded.tsv` has, for 192 phrases of corpora/phrases in each of eleven languages, a sentence that says the
 same (`same`) and one that is like it and says something else (`other`), by who had not read the code. Per
 cent of each: `right`, the approved sentence is given; `shown`, it is among the first three answers, given or
 near; `another` is given; else nothing is. What the code does was chosen by 152 of them (`dev`); the others
 (`test`) were written later, and no answer to them was looked at. With a bundle, a table of those phrases
-alone is asked, whose other column is in a language that no encoder knows.
+alone is asked, whose other column is in a language that no encoder knows. `--spoken`: 30 phrases in each
+language as somebody says them aloud (`spoken.tsv`: "doctor, could you tell me ..."), mostly in their words.
 """
 
 import json
@@ -30,7 +31,7 @@ from index.text.normalisation import clean
 
 SHOWN = 3  # answers, as on the page
 UNKNOWN = "qaa"
-FILE = Path(__file__).with_suffix(".tsv")
+FILE, SPOKEN = (Path(__file__).with_name(f"{name}.tsv") for name in ("reworded", "spoken"))
 PHRASES = Path(__file__).parents[1] / "corpora" / "phrases" / "phrases.tsv"
 
 Row = Mapping[str, str]
@@ -41,9 +42,11 @@ Row = Mapping[str, str]
 @click.option("--encoder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--half", type=click.Choice(["dev", "test"]), default="test", show_default=True)
 @click.option("--target", default="de", show_default=True, help="German asks English.")
-def main(index: Path | None, encoder: Path | None, half: str, target: str) -> None:
+@click.option("--spoken", is_flag=True, help="Ask what somebody says aloud.")
+def main(index: Path | None, encoder: Path | None, half: str, target: str, spoken: bool) -> None:
     """Print a line of JSON for each language, and one for all."""
-    phrases, rows = _rows(PHRASES), [row for row in _rows(FILE) if row["half"] == half]
+    rows = [row for row in _rows(SPOKEN if spoken else FILE) if row["half"] == half]
+    phrases = _rows(PHRASES)
     opened, every = Translator.open(index) if index else None, Counter[str]()
     for code in dict.fromkeys(row["language"] for row in rows):
         own = [row for row in rows if row["language"] == code]

@@ -22,17 +22,17 @@ from index.text.normalisation import clean, lowered
 
 PHRASES = Path(__file__).parents[1] / "corpora" / "phrases" / "phrases.tsv"
 GREETINGS = {
-    "en": ("Hello, ", " Thank you."),
-    "de": ("Hallo, ", " Danke."),
-    "pt": ("Olá, ", " Obrigado."),
-    "zh": ("你好，", "谢谢。"),
-    "ar": ("مرحبا، ", " شكرا."),
-    "tr": ("Merhaba, ", " Teşekkürler."),
-    "fr": ("Bonjour, ", " Merci."),
-    "cs": ("Dobrý den, ", " Děkuji."),
-    "es": ("Hola, ", " Gracias."),
-    "uk": ("Вітаю, ", " Дякую."),
-    "hi": ("नमस्ते, ", " धन्यवाद।"),
+    "en": ("Hello, ", " Thank you.", "Doctor, "),
+    "de": ("Hallo, ", " Danke.", "Herr Doktor, "),
+    "pt": ("Olá, ", " Obrigado.", "Doutora, "),
+    "zh": ("你好，", "谢谢。", "医生，"),
+    "ar": ("مرحبا، ", " شكرا.", "يا دكتور، "),
+    "tr": ("Merhaba, ", " Teşekkürler.", "Doktor bey, "),
+    "fr": ("Bonjour, ", " Merci.", "Docteur, "),
+    "cs": ("Dobrý den, ", " Děkuji.", "Pane doktore, "),
+    "es": ("Hola, ", " Gracias.", "Doctora, "),
+    "uk": ("Вітаю, ", " Дякую.", "Лікарю, "),
+    "hi": ("नमस्ते, ", " धन्यवाद।", "डॉक्टर साहब, "),
 }
 PLEASE = {
     "en": ", please",
@@ -123,6 +123,7 @@ WRITTEN: dict[str, Callable[[str, str], str]] = {
     "by another keyboard": by_keyboard,
     "shortened": shortened,
     "after a greeting": lambda text, code: GREETINGS[code][0] + lowered(text[0], code) + text[1:],
+    "to a doctor": lambda text, code: GREETINGS[code][2] + lowered(text[0], code) + text[1:],
     "with please": with_please,
     "with a mistake": with_a_mistake,
     "in figures": in_figures,

@@ -63,6 +63,7 @@ CALIBRATION = Models(
     word=Model(
         weights={"cosine": 1.7, "score": 1.3, "gap": 3.0, "shortfall": 4.0, "rarer": 1.0}, bias=-0.8, n=0
     ),
+    gloss=Model(weights={"score": 8.0}, bias=0.5, n=0),
 )
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]")
 

@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
+from evaluation.suites.indexes import index_of
 from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned
 from index.answers.answer import Answers
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.build.probes import other_kinds
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.progress import Progress
-from index.storage.options import DEDUPLICATION_ONLY
 from index.text.normalisation import SENTENCE_ENDS, clean
 
 LEFT_OUT_EVERY = 4  # one in so many lines is left out of an index
@@ -47,7 +46,9 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[T
     codes = in_common(folder, languages_in(folder, ".txt", prefix), known)
     texts = read_aligned(folder, codes, prefix=prefix, most=MOST_LINES)
     with TemporaryDirectory(prefix="passepartout-") as work:
-        translator = _index(encoder, texts, Path(work))
+        # Lines keep their numbers, by which their IDs identify them.
+        kept = {code: _without_some(lines, number) for number, (code, lines) in enumerate(texts.items())}
+        translator = index_of(encoder, kept, Path(work) / "lines", aligned=False)
         pairs = list(permutations(codes, 2))
         with Progress(len(pairs), unit="pairs", label="confidence") as bar:
             scores, answers = list[PairScore](), list[Answered]()
@@ -74,15 +75,9 @@ def lacks(line: int, language: int) -> bool:
     return (line + language) % LEFT_OUT_EVERY == 0
 
 
-def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path) -> Translator:
-    files = {}
-    for number, (code, lines) in enumerate(texts.items()):
-        files[code] = work / f"{code}.txt"
-        # Lines keep their numbers, by which their IDs identify them.
-        kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
-        files[code].write_text("\n".join(kept) + "\n", "utf-8")
-    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY)
-    return Translator.open(work / "index")
+def _without_some(lines: Sequence[str], language: int) -> list[str]:
+    """The lines, empty where the index lacks them."""
+    return ["" if lacks(row, language) else line for row, line in enumerate(lines)]
 
 
 def score_pair(

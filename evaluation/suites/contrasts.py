@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
+from evaluation.suites.indexes import index_of
 from evaluation.suites.sets import available, read_table
 from index.answers.answer import Answers
 from index.answers.translator import Translator
-from index.build.build_index import build_index
 from index.confidence import MIN_CONFIDENCE
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
-from index.formats.registry import Source
 from index.progress import Progress
-from index.storage.options import DEDUPLICATION_ONLY, Options
 from index.text.normalisation import clean
 
 COLUMNS = ("kind", "sentence", "opposite")
@@ -39,12 +37,13 @@ Triples = Sequence[tuple[str, str, str]]  # kind, sentence, opposite
 
 def contrasts(encoder: TextEncoder, data: Path, known: Sequence[str]) -> list[Table]:
     """Measure on `data`/LANG.tsv, whose row i is the same in each language."""
-    texts = _read(data, available(data, ".tsv", known))
-    tables = []
+    texts, tables = _read(data, available(data, ".tsv", known)), list[Table]()
+    opposites = {code: [opposite for _, _, opposite in rows] for code, rows in texts.items()}
+    every = {code: [*(row[1] for row in rows), *opposites[code]] for code, rows in texts.items()}
     for name, aligned in (("aligned", True), ("not aligned", False)):
         with TemporaryDirectory(prefix="passepartout-") as work:
-            both = _index(encoder, texts, COLUMNS[1:], Path(work) / "both", aligned=aligned)
-            alone = _index(encoder, texts, COLUMNS[2:], Path(work) / "alone", aligned=aligned)
+            both = index_of(encoder, every, Path(work) / "both", aligned=aligned)
+            alone = index_of(encoder, opposites, Path(work) / "alone", aligned=aligned)
             tables += _tables(f"contrasts, {name}", both, alone, texts)
     return tables
 
@@ -58,22 +57,6 @@ def _read(data: Path, codes: Sequence[str]) -> dict[str, Triples]:
         if tuple(head) != COLUMNS or [row[0] for row in rows] != [row[0] for row in texts[codes[0]]]:
             raise DataError(f"{path}: give {', '.join(COLUMNS)}, with the kinds of {codes[0]}.tsv")
     return texts
-
-
-def _index(
-    encoder: TextEncoder, texts: Mapping[str, Triples], columns: Sequence[str], folder: Path, *, aligned: bool
-) -> Translator:
-    """An index of some columns of the text."""
-    folder.mkdir(parents=True)
-    places = [COLUMNS.index(column) for column in columns]
-    sources = []
-    for code, rows in texts.items():
-        path = folder / f"{code}.txt"
-        path.write_text("".join(f"{row[place]}\n" for place in places for row in rows), "utf-8")
-        sources.append(Source(path, code))
-    out = folder / "index"
-    build_index(encoder.bundle, sources, out, cleaning=DEDUPLICATION_ONLY, options=Options(aligned=aligned))
-    return Translator.open(out)
 
 
 def _tables(name: str, both: Translator, alone: Translator, texts: Mapping[str, Triples]) -> list[Table]:

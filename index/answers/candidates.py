@@ -1,11 +1,12 @@
 """Candidates: one table of possible answers to all questions of a batch, as columns of arrays.
 
 The nearest vectors are ranked by CSLS, which corrects cosines for hubs (vectors/neighbourhoods.py), and the
-best few of each question become rows of the table, question by question. Later stages add columns by name.
+best few of each question become rows of the table, question by question. Later stages make tables with more
+columns of it, by name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Candidates:
     """
 
     count: int
-    columns: dict[str, NDArray[Any]]
+    columns: Mapping[str, NDArray[Any]]
     question_means: NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -40,10 +41,13 @@ class Candidates:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[name]
 
+    def with_columns(self, **columns: NDArray[Any]) -> "Candidates":
+        """The same candidates with more columns, or with others of these names."""
+        return replace(self, columns={**self.columns, **columns})
+
     def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> "Candidates":
         """The candidates at some places, in that order."""
-        columns = {name: values[places] for name, values in self.columns.items()}
-        return Candidates(self.count, columns, self.question_means)
+        return replace(self, columns={name: values[places] for name, values in self.columns.items()})
 
     def by_question(self) -> list[list[int]]:
         """The places of each question's candidates, in their order."""
@@ -80,7 +84,7 @@ def with_rows(
     vectors: VectorIndex,
     means: NDArray[np.float32],
 ) -> Candidates:
-    """The candidates and others, by `question` and `row`, with values of some columns, 0 in others.
+    """The candidates and those that are `added`, by `question` and `row`; what these lack is 0.
 
     `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). A question's candidates are
     again ordered by score.
@@ -93,9 +97,8 @@ def with_rows(
         name: np.concatenate([known, values.get(name, nothing)]) for name, known in table.columns.items()
     }
     order = np.lexsort((-columns["score"], columns["question"]))
-    columns = {name: values[order] for name, values in columns.items()}
-    columns["gap"] = gaps(columns["question"], columns["score"])
-    return Candidates(table.count, columns, table.question_means)
+    table = replace(table, columns=columns).take(order)
+    return table.with_columns(gap=gaps(table["question"], table["score"]))
 
 
 def gaps(questions: Numbers, scores: Vectors) -> Vectors:

@@ -95,30 +95,29 @@ def add_evidence(
     answered: Features,
     words: "WordPairs | None",
     mean_lengths: Mapping[str, float],
-    pair: tuple[str, str],
+    target: str,
     token_scores: NDArray[np.float32] | None = None,
     best: NDArray[np.float32] | None = None,
-) -> None:
-    """Add all columns of evidence that can be computed for sentences.
+) -> Candidates:
+    """The table with all columns of evidence that can be computed for sentences in `target`.
 
     `answered`: the features of the index's sentences; `best` (sentences,): the highest score of each with
-    those of the language asked in, unless it is their own. `pair`: the languages of questions and answers.
-    `token_scores` (vocabulary,): how much more likely a token is in text of the index's kinds.
+    those of the language asked in, unless it is their own. `mean_lengths`: by language. `token_scores`
+    (vocabulary,): how much more likely a token is in text of the index's kinds.
     """
-    questions, rows, columns = table["question"], table["row"], table.columns
-    columns["log_candidates"] = np.full(len(table), np.log(max(1, len(answered))), np.float32)
+    questions, rows, source = table["question"], table["row"], asked.language
+    columns = {"log_candidates": np.full(len(table), np.log(max(1, len(answered))), np.float32)}
     if best is not None:
         columns["shortfall"] = np.minimum(table["score"] - best[rows], 0)
-    if pair[0] in mean_lengths and pair[1] in mean_lengths:
-        asked_lengths = asked.lengths[questions] - mean_lengths[pair[0]]
-        columns["length_difference"] = np.abs(answered.lengths[rows] - mean_lengths[pair[1]] - asked_lengths)
+    if source in mean_lengths and target in mean_lengths:
+        asked_lengths = asked.lengths[questions] - mean_lengths[source]
+        columns["length_difference"] = np.abs(answered.lengths[rows] - mean_lengths[target] - asked_lengths)
     if words is not None:
         columns |= words.coverage()
-    columns["contradicts"] = _contradicts(table, asked, answered)
     if token_scores is not None:
-        scores = token_scores[asked.tokens.ids]
-        for name, values in domain_columns(asked.tokens, table.question_means, scores).items():
-            columns[name] = values[questions]
+        of_questions = domain_columns(asked.tokens, table.question_means, token_scores[asked.tokens.ids])
+        columns |= {name: values[questions] for name, values in of_questions.items()}
+    return table.with_columns(contradicts=_contradicts(table, asked, answered), **columns)
 
 
 def domain_columns(
@@ -269,21 +268,18 @@ def _unexpressed(
     words; `nearest` (n, words): each word's cosine with the most similar word of the other sentence.
     """
     margins = (vectors.take(words, axis=0, mode="clip") @ shifts[:, :, None])[:, :, 0]
-    unexpressed: NDArray[np.bool_] = (
-        np.isfinite(nearest) & (margins > MIN_MARGIN) & (nearest < SYNONYM_COSINE)
-    )
-    return unexpressed
+    return np.isfinite(nearest) & (margins > MIN_MARGIN) & (nearest < SYNONYM_COSINE)
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Those of some lower-cased words that a text has, each once, spelled as there: as a whole word first."""
+    """Those of some lower-cased words that a text has, each once, as there: as a whole word first."""
     if not words:
         return ()
     in_lower_case = lowered(text)
     places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
-    begins = {word: places.get(word, in_lower_case.find(word)) for word in words}
+    begins = sorted((places.get(word, in_lower_case.find(word)), word) for word in {*words})
     # One that was read as another is not there.
-    return tuple(text[begin : begin + len(word)] for word, begin in begins.items() if begin >= 0)
+    return tuple(text[begin : begin + len(word)] for begin, word in begins if begin >= 0)
 
 
 def word_candidates(
@@ -307,14 +303,15 @@ def word_candidates(
         ratios = np.log(own)[places] - np.log(asked.frequencies(words))[table["question"]]
     ratios = np.nan_to_num(ratios, nan=UNKNOWN_RATIO, posinf=UNKNOWN_RATIO, neginf=UNKNOWN_RATIO)
     best = index.best_scores(distinct, index.vectors.reconstruct(distinct), asked)[places]
-    columns = table.columns
-    columns["csls"] = columns["score"]
-    columns["score"] = columns["csls"] - FREQUENCY_PENALTY * np.abs(ratios).astype(np.float32)
-    columns["shortfall"] = np.minimum(columns["csls"] - best, 0)
-    columns["rarer"] = np.minimum(ratios, 0)
+    csls = table["score"]
+    table = table.with_columns(
+        csls=csls,
+        score=csls - FREQUENCY_PENALTY * np.abs(ratios).astype(np.float32),
+        shortfall=np.minimum(csls - best, 0),
+        rarer=np.minimum(ratios, 0),
+    )
     foreign = (others > FOREIGN_RATIO * own)[places]
     at_home = np.bincount(table["question"], ~foreign, len(words)) > 0
     table = table.take(~foreign | ~at_home[table["question"]])
     table = table.take(np.lexsort((-table["score"], table["question"])))
-    table.columns["gap"] = gaps(table["question"], table["score"])
-    return table
+    return table.with_columns(gap=gaps(table["question"], table["score"]))

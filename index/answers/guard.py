@@ -8,7 +8,7 @@ than its question says more or less.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from index.answers.answer import Differs
 from index.answers.evidence import Questions, as_written
@@ -28,12 +28,11 @@ SUITS_BETTER = 0.05  # CSLS, of another sentence than the question; less is as o
 
 def contrasting(
     asked: Questions, question: int, text: str, language: str, words: WordIndex
-) -> Sequence[Contrast]:
+) -> Iterator[Contrast]:
     """What a text in some language says otherwise than a question, by number; `words`: of its language."""
     bare, text = asked.bare[question], without_tags(text)
-    if bare == text:
-        return ()
-    return contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
+    if bare != text:
+        yield from contrasts(bare, asked.language, text, language, words.same_meaning, words.meanings)
 
 
 def differing(
@@ -56,10 +55,8 @@ def differing(
     )
 
 
-def with_numbers(differs: Differs, question: str, original: str | None, language: str) -> Differs:
-    """Add the numbers of a question that a sentence of its language, if there is one, has not."""
-    if original is None:
-        return differs
+def with_numbers(differs: Differs, question: str, original: str, language: str) -> Differs:
+    """Add the numbers of a question that a sentence of its language has not."""
     counts = numbers_in(original, words_of(original, language), language)
     others = [word for word in words_of(question, language) if numbers_in(word, [word], language) - counts]
     every = dict.fromkeys([*differs.question, *as_written(others, question)])

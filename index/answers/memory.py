@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
@@ -174,7 +175,7 @@ class Memory:
             if chosen >= most and (agrees or not one.may_agree):
                 break
             if translations := self.sentences.translations(one.row, self.target):
-                contrasts = self._contrasts(asked, question, one)
+                contrasts = self._contrasts(asked, question, one, shown=chosen < most)
                 found = [self._remembered(asked, question, one, row, contrasts) for row in translations]
                 remembered += found
                 chosen += 1
@@ -205,17 +206,20 @@ class Memory:
         confidence = self.confidence.of_remembered(likely.chance, similarity, agrees=agrees)
         return Remembered(likely.row, row, text, likely.strength, confidence, likeness, contrasts or ())
 
-    def _contrasts(self, asked: Questions, question: int, likely: _Likely) -> Sequence[Contrast] | None:
-        """What a sentence says otherwise; in a language without a file, any other words might.
+    def _contrasts(
+        self, asked: Questions, question: int, likely: _Likely, *, shown: bool
+    ) -> Sequence[Contrast] | None:
+        """What a sentence says otherwise, if not `shown` the first of it; None if it is too unlikely.
 
-        None if it is too unlikely to be compared.
+        In a language without a file, any other words might.
         """
         if not likely.may_agree:
             return None
         text, language = self.sentences.text(likely.row), asked.language
         if text == asked.texts[question]:
             return ()
-        found = contrasting(asked, question, text, language, self.words)
+        every = contrasting(asked, question, text, language, self.words)
+        found = list(every if shown else islice(every, 1))
         if found or language in known_languages():
             return found
         own_words = words_of(asked.bare[question], language)

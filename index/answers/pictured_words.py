@@ -19,22 +19,18 @@ from numpy.typing import NDArray
 from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, gaps
 from index.answers.word_index import WordIndex
 from index.arrays import Vectors
-from index.confidence.models import Model
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 
 TEMPERATURE = 0.08
 OWN_WEIGHT = 0.2  # of the words' own cosines: 0 finds no word that is not seen in pictures
 WORDS_CONSIDERED = 256  # nearest by the vectors of the index
 LEAST_SHARED = 1e-12
-# By `--fit` of the benchmark, of small@14; those of small@15, small@16 and open@5 make the same answers sure,
-# but for one in a hundred. `learned`: whether the encoder learned from the word that is asked.
-CONFIDENCE = Model(weights={"score": 5.44, "gap": 7.37, "learned": 0.94}, bias=-0.505, n=3775, ece=0.049)
 
 
 def pictured_candidates(
     words: Sequence[str], asked: WordIndex, index: WordIndex, pictograms: Vectors, k: int
 ) -> Candidates:
-    """The candidates for folded words, the k or more best, with `confidence`, and `csls` without pictures.
+    """The candidates for folded words, the k or more best, with all evidence; `csls`: without pictures.
 
     `pictograms` (p, d): their unit vectors.
     """
@@ -57,7 +53,6 @@ def pictured_candidates(
     columns |= {"cosine": cosines[chosen], "csls": csls[chosen], "score": scores[chosen]}
     columns["gap"] = gaps(columns["question"], columns["score"])
     columns["learned"] = np.array([word in asked.learned for word in words], float)[chosen[0]]
-    columns["confidence"] = CONFIDENCE.probability(columns)
     return Candidates(len(words), columns, np.zeros(len(words), np.float32))
 
 

@@ -95,7 +95,7 @@ class SentenceIndex:
         return self._texts.slice(begin, end - begin)
 
     def translations(self, row: int, target: "SentenceIndex") -> list[int]:
-        """The rows of the sentences in `target` that translate a row, by the corpus; here, the row itself."""
+        """The rows of the sentences in `target` that translate a row, by the corpus; in itself, the row."""
         if target is self:
             return [row]
         if self.groups is None or target.groups is None:
@@ -103,7 +103,7 @@ class SentenceIndex:
         return target.groups.rows(self.groups.of(row))
 
     def said_in(self, other: "SentenceIndex") -> NDArray[np.bool_]:
-        """(count,) which sentences the corpus has in the language of `other`, too: all of its own."""
+        """(count,) which sentences the corpus has in the language of `other`, too; all in their own."""
         if other.language not in self._said_in:
             said = np.full(len(self), other is self)
             if self.groups is not None and other.groups is not None:
@@ -135,10 +135,10 @@ def supported(
         scores = csls_scores(cosines, table.question_means[of_questions], other.means_from("")[aligned])
         np.add.at(sums, places, scores)
         np.add.at(counts, places, 1)
-    table.columns["score"] = table.columns["aligned_score"] = (sums / counts).astype(np.float32)
-    table = table.take(np.lexsort((-table["score"], asked)))
-    table.columns["gap"] = table.columns["aligned_gap"] = gaps(table["question"], table["score"])
-    return table
+    scores = (sums / counts).astype(np.float32)
+    table = table.with_columns(score=scores, aligned_score=scores).take(np.lexsort((-scores, asked)))
+    above = gaps(table["question"], table["score"])
+    return table.with_columns(gap=above, aligned_gap=above)
 
 
 def translated(table: Candidates, index: SentenceIndex, target: SentenceIndex) -> Candidates:
@@ -146,7 +146,6 @@ def translated(table: Candidates, index: SentenceIndex, target: SentenceIndex) -
     if target is index:
         return table
     places, rows = index.all_translations(table["row"], target)
-    table = table.take(places)
-    table.columns["row"] = rows
+    table = table.take(places).with_columns(row=rows)
     pairs = np.stack([table["question"], table["row"]])
     return table.take(np.sort(np.unique(pairs, axis=1, return_index=True)[1]))

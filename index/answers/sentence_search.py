@@ -7,6 +7,7 @@ it (guard.py), and what is left in order is made answers.
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,63 +57,75 @@ class SentenceSearch:
     token_scores: NDArray[np.float32] | None
     _aligned: dict[str, list[SentenceIndex]] = field(default_factory=dict)
 
-    def answers(
-        self, asked: Questions, target: str, counts: Sequence[int], *, memory_alone: bool = False
-    ) -> list[Answers]:
+    def answers(self, asked: Questions, target: str, counts: Sequence[int]) -> list[Answers]:
         """Answer questions, each with up to `counts` of the sentences in `target`.
 
-        Those that the corpus has in the language of the questions, too, are found through that, as are all in
-        a language that the encoder does not know; and with `memory_alone` only if nearly the same text was
-        translated.
+        What the corpus has in the language of the questions, too, is found through that, as is all in a
+        language that the encoder does not know.
         """
-        if target not in self.sentences:
+        if (index := self.sentences.get(target)) is None:
             return [()] * len(counts)
-        index, source = self.sentences[target], asked.language
-        considered = [0 if memory_alone else max(count, ANSWERS_CONSIDERED) for count in counts]
-        recalled = self._recalled(asked, index, max(1, *counts), memory_alone)
-        table = self._with_memory(self._candidates(asked, index, considered), recalled, asked, index)
+        table = self._candidates(asked, index, [max(count, ANSWERS_CONSIDERED) for count in counts])
+        return self._answered(table, self._recalled(asked, index, max(counts)), asked, index, counts)
+
+    def remembered(self, asked: Questions, target: str) -> list[Answers]:
+        """Answer questions with what translates nearly the same texts in the corpus, and nothing else."""
+        if (index := self.sentences.get(target)) is None:
+            return [()] * len(asked.texts)
+        recalled = self._recalled(asked, index, 1, alike_alone=True)
+        nothing, every = ([most] * len(asked.texts) for most in (0, len(recalled)))
+        return self._answered(self._candidates(asked, index, nothing), recalled, asked, index, every)
+
+    def _answered(
+        self,
+        table: Candidates,
+        recalled: Recalled,
+        asked: Questions,
+        index: SentenceIndex,
+        counts: Sequence[int],
+    ) -> list[Answers]:
+        """Make answers of candidates and of what was recalled, up to `counts` to each question."""
+        source, target = asked.language, index.language
+        table = self._with_memory(table, recalled, asked, index)
         answered = index.features.words_of(table["row"])
         words = WordPairs(asked, self.words[source], self.words[target], table["question"], answered)
-        add_evidence(
+        table = add_evidence(
             table,
             asked,
             index.features,
             None if self.taught & {source, target} else words,
             self.confidence.lengths,
-            (source, target),
+            target,
             token_scores=self.token_scores,
             best=index.best_from(source),
         )
-        table, contrasts = self._judged(table, asked, index, None if memory_alone else counts)
-        differs = self._differences(table, asked, index, recalled, words, contrasts)
-        return self._answers(table, asked, index, recalled, differs, self._glosses(table, index, source))
+        table, contrasts = self._judged(table, asked, index, counts)
+        return self._answers(table, asked, index, recalled, words, contrasts)
 
     def _judged(
-        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int] | None
+        self, table: Candidates, asked: Questions, index: SentenceIndex, counts: Sequence[int]
     ) -> tuple[Candidates, dict[int, Sequence[Contrast]]]:
-        """Candidates in the order of answers, with `confidence`; and what they say otherwise, by `place`.
+        """The first `counts` candidates in the order of answers, with `confidence`.
 
-        `counts[i]` of question i, or all.
+        And what they say otherwise, by `place`.
         """
         found, chances = table["remembered"] > 0, self.confidence.of_sentences(table.columns)
         strength = np.where(found, table["strength"], chances)
         confidence = np.where(found, table["remembered"], chances)
-        table.columns.update(place=np.arange(len(table)), strength=strength, confidence=confidence)
+        table = table.with_columns(place=np.arange(len(table)), strength=strength, confidence=confidence)
         # What is likely is compared before it is ordered; what is near only where it is shown.
         contrasts = self._contrasts(table.take(~found & (chances >= MIN_CONFIDENCE)), asked, index)
         confidence = self.confidence.limited(confidence, [*contrasts])
-        table.columns["confidence"] = confidence
+        table = table.with_columns(confidence=confidence)
         # What is exact comes first, then what is likely, then the nearest, even if it says something else.
         order = -strength, confidence < MIN_CONFIDENCE, confidence < 1
-        table = table.take(np.lexsort((*order, table["question"])))
-        if counts is not None:
-            table = limited(table, counts)
+        table = limited(table.take(np.lexsort((*order, table["question"]))), counts)
         strength, near = table["strength"], self.confidence.near
         shown_near = (table["remembered"] == 0) & (strength >= near) & (strength < MIN_CONFIDENCE)
         contrasts |= self._contrasts(table.take(shown_near), asked, index)
         otherwise = np.flatnonzero(np.isin(table["place"], [*contrasts]))
-        table.columns["confidence"] = self.confidence.limited(table["confidence"], otherwise)
-        return table, contrasts
+        confidence = self.confidence.limited(table["confidence"], otherwise)
+        return table.with_columns(confidence=confidence), contrasts
 
     def _candidates(self, asked: Questions, index: SentenceIndex, considered: Sequence[int]) -> Candidates:
         """The sentences nearest to questions, `considered[i]` of question i, but those found through memory.
@@ -163,13 +176,13 @@ class SentenceSearch:
             if differences[number] > MOST_LENGTH_DIFFERENCE:
                 contrasts[place] = (Contrast(ADDED),)
             else:
-                contrasts[place] = contrasting(asked, question, *self._understood(index, row), words)
+                contrasts[place] = list(contrasting(asked, question, *self._understood(index, row), words))
                 likely = chance >= MIN_CONFIDENCE  # what is searched for takes long
                 if likely and not contrasts[place] and table["shortfall"][number] < -SUITS_BETTER:
                     suits_another.append((question, row, place))
         nearest = self._nearest_texts(index, [row for _, row, _ in suits_another], asked.language)
         for (question, _, place), text in zip(suits_another, nearest, strict=False):
-            contrasts[place] = contrasting(asked, question, text, asked.language, words)
+            contrasts[place] = list(contrasting(asked, question, text, asked.language, words))
         return {place: found for place, found in contrasts.items() if found}
 
     def _nearest_texts(self, index: SentenceIndex, rows: Sequence[int], source: str) -> list[str]:
@@ -186,8 +199,13 @@ class SentenceSearch:
         found = ((index.translations(row, one), one) for one in aligned)
         return next(((one.text(rows[0]), one.language) for rows, one in found if rows), ("", index.language))
 
-    def _recalled(self, asked: Questions, index: SentenceIndex, most: int, memory_alone: bool) -> Recalled:
-        """Sentences of its own language that may say what a question says, by what translates them."""
+    def _recalled(
+        self, asked: Questions, index: SentenceIndex, most: int, *, alike_alone: bool = False
+    ) -> Recalled:
+        """Sentences of its own language that may say what a question says, by what translates them.
+
+        With `alike_alone`, only those that are nearly the same text.
+        """
         memory, language = self.sentences.get(asked.language), asked.language
         aligned = memory is index or (memory and memory.groups and index.groups)
         if memory is None or not aligned or not asked.texts:
@@ -196,11 +214,11 @@ class SentenceSearch:
         cosines, rows = memory.vectors.search(asked.vectors, MEMORY_CANDIDATES)
         table = ranked(cosines, rows, memory.means_from(language)[rows], MEMORY_CANDIDATES)
         pairs = WordPairs(asked, words, words, table["question"], memory.features.words_of(table["row"]))
-        add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, (language, language))
-        table.columns["chance"] = self.confidence.of_paraphrases(table.columns)
+        table = add_evidence(table, asked, memory.features, pairs, self.confidence.lengths, language)
+        table = table.with_columns(chance=self.confidence.of_paraphrases(table.columns))
         recalled: Recalled = {}
         sentences = Memory(memory, index, words, self.confidence)
-        found = sentences.of_questions(asked, table, most, alike_alone=memory_alone)
+        found = sentences.of_questions(asked, table, most, alike_alone=alike_alone)
         for question, remembered in enumerate(found):
             for one in remembered:
                 recalled.setdefault((question, one.row), one)
@@ -210,7 +228,7 @@ class SentenceSearch:
         self, table: Candidates, recalled: Recalled, asked: Questions, index: SentenceIndex
     ) -> Candidates:
         """Add what the corpus translates, with `remembered`, its confidence, and `strength`, 0 for others."""
-        table.columns["remembered"] = table.columns["strength"] = np.zeros(len(table))
+        table = table.with_columns(remembered=np.zeros(len(table)), strength=np.zeros(len(table)))
         if not recalled:
             return table
         questions, rows = np.array(list(recalled), np.int64).T
@@ -222,7 +240,7 @@ class SentenceSearch:
         }
         return with_rows(table, added, asked.vectors, index.vectors, index.means_from(asked.language))
 
-    def _differences(
+    def _answers(
         self,
         table: Candidates,
         asked: Questions,
@@ -230,70 +248,67 @@ class SentenceSearch:
         recalled: Recalled,
         words: WordPairs,
         contrasts: Mapping[int, Sequence[Contrast]],
-    ) -> list[Differs]:
-        """The words by which answers differ from their questions; `contrasts` by the column `place`."""
-        rows, own = table["row"].tolist(), asked.language == index.language
-        texts = [index.text(row) for row in rows]
-        if rows and index.language in self.sources:
-            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
-        else:
-            differs = [NO_DIFFERENCES] * len(rows)
-        names = "question", "place", "confidence"
-        values = zip(*(table[name].tolist() for name in names), strict=True)
-        for number, (question, place, confidence) in enumerate(values):
-            remembered = recalled.get((question, rows[number]))
-            said = remembered.contrasts if remembered else contrasts.get(place, ())
-            original = self.sentences[asked.language].text(remembered.original) if remembered else None
-            answer = remembered.text if remembered else texts[number], index.language
-            if original and confidence >= MIN_CONFIDENCE:
-                differs[number] = NO_DIFFERENCES
-                continue
-            if original and not own and any(one.question or one.answer for one in said):
-                found = differing(said, asked, question, original, answer, self.words[asked.language])
-            else:
-                found = with_contrasts(differs[number], said, asked.bare[question], *answer)
-            differs[number] = with_numbers(found, asked.bare[question], original, asked.language)
-        return differs
-
-    def _answers(
-        self,
-        table: Candidates,
-        asked: Questions,
-        index: SentenceIndex,
-        recalled: Recalled,
-        differs: Sequence[Differs],
-        glosses: Mapping[int, str],
     ) -> list[Answers]:
-        """Make answers of a table, in its order."""
-        own = asked.language == index.language  # sentences that mean the same are no translations
+        """Make answers of a table, in its order; `contrasts` by the column `place`."""
+        rows, language = table["row"].tolist(), index.language
+        sentences, differs = list(map(index.sentence, rows)), [NO_DIFFERENCES] * len(rows)
+        if rows and language in self.sources:
+            texts = [sentence.text for sentence in sentences]
+            differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts)
+        glosses = self._glosses(table, index, asked.language)
         answers: list[list[Answer]] = [[] for _ in range(table.count)]
-        names = "question", "row", "score", "confidence", "contradicts"
+        names = "question", "place", "score", "confidence", "contradicts"
         values = zip(*(table[name].tolist() for name in names), strict=True)
-        for place, (question, row, score, confidence, contradicts) in enumerate(values):
-            remembered, original, sentence = recalled.get((question, row)), None, index.sentence(row)
-            likeness = remembered.likeness if remembered else None
-            if remembered and not own:
-                translated_one = self.sentences[asked.language].sentence(remembered.original)
-                original = Original(text=translated_one.text, id=translated_one.id)
-            penalties: tuple[str, ...] = ("numbers",) if contradicts and not remembered else ()
+        for number, (question, place, score, confidence, contradicts) in enumerate(values):
+            sentence, known = sentences[number], recalled.get((question, rows[number]))
+            if known:
+                found = self._as_remembered(known, asked, question, language, confidence, differs[number])
+            else:
+                said, text = contrasts.get(place, ()), sentence.text
+                found = {
+                    "text": text,
+                    "match": self.confidence.match_of(confidence),
+                    "gloss": glosses.get(number),
+                    "differs": with_contrasts(differs[number], said, asked.bare[question], text, language),
+                    "penalties": ("numbers",) if contradicts else (),
+                }
+            shown = {"score": round(score, DIGITS), "confidence": round(confidence, DIGITS)}
             answers[question].append(
-                Answer(
-                    text=remembered.text if remembered else sentence.text,
-                    score=round(score, DIGITS),
-                    confidence=round(confidence, DIGITS),
-                    id=sentence.id,
-                    match=self.confidence.match_of(
-                        confidence, likeness.similarity if likeness else None, own=remembered is not None
-                    ),
-                    similarity=round(likeness.similarity, DIGITS) if likeness else None,
-                    original=original,
-                    gloss=original.text if original else glosses.get(place),
-                    differs=differs[place],
-                    penalties=likeness.penalties if likeness else penalties,
-                    metadata=dict(sentence.metadata),
-                )
+                Answer(**shown, id=sentence.id, metadata=dict(sentence.metadata), **found)
             )
         return list(map(tuple, answers))
+
+    def _as_remembered(
+        self,
+        one: Remembered,
+        asked: Questions,
+        question: int,
+        language: str,
+        confidence: float,
+        differs: Differs,
+    ) -> dict[str, Any]:
+        """The fields of an answer that translates a sentence of the question's language, or is that."""
+        original, likeness = self.sentences[asked.language].sentence(one.original), one.likeness
+        own = asked.language == language
+        if confidence >= MIN_CONFIDENCE:
+            differs = NO_DIFFERENCES
+        elif not own and any(contrast.question or contrast.answer for contrast in one.contrasts):
+            answer, words = (one.text, language), self.words[asked.language]
+            differs = differing(one.contrasts, asked, question, original.text, answer, words)
+        else:
+            differs = with_contrasts(differs, one.contrasts, asked.bare[question], one.text, language)
+        if confidence < MIN_CONFIDENCE:
+            differs = with_numbers(differs, asked.bare[question], original.text, asked.language)
+        similarity = likeness.similarity if likeness else None
+        return {
+            "text": one.text,
+            "match": self.confidence.match_of(confidence, similarity, own=True),
+            "similarity": similarity and round(similarity, DIGITS),
+            "original": None if own else Original(text=original.text, id=original.id),
+            "gloss": None if own else original.text,
+            "differs": differs,
+            "penalties": likeness.penalties if likeness else (),
+        }
 
     def _glosses(self, table: Candidates, index: SentenceIndex, source: str) -> dict[int, str]:
         """The sentences in `source` that likely say what answers say, of those that may be shown, by place.

@@ -184,9 +184,7 @@ class Translator:
         found: list[Answers] = []
         for begin, end in _blocks(1, len(texts)):
             block = texts[begin:end]
-            matches = self._sentence_search.answers(
-                asked[source].of(block), target, [0] * len(block), memory_alone=True
-            )
+            matches = self._sentence_search.remembered(asked[source].of(block), target)
             for text, answers in zip(block, matches, strict=True):
                 kept = (one.match == "exact" or repeats(text, one, (source, target)) for one in answers)
                 found.append(tuple(compress(answers, kept)))

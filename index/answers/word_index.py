@@ -7,6 +7,7 @@ The vector of a word of the index is made from its tokens and from the sentences
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -184,22 +185,22 @@ class WordIndex:
         """What the words of any language mean in English, by the encoder."""
         return self._encoder.meanings(language)
 
-    def same_meaning(self, one: str, other: str) -> bool:
-        """Whether two folded words mean the same, or one is the other misspelled.
+    def same_meaning(self, ones: Sequence[str], others: Sequence[str]) -> set[tuple[str, str]]:
+        """The pairs of folded words, one of either, that mean the same, or are each other misspelled.
 
         By the vectors of the encoder alone: words that stand in the same sentences of an index, such as arm
         and leg, get alike there. But the encoder takes words that end alike (healthy, wealthy) for alike.
         """
-        if one not in self._rows or other not in self._rows:  # a rare word's vector says little
-            long = min(len(one), len(other)) >= LEAST_MISSPELLED
-            return long and DamerauLevenshtein.distance(one, other) <= 1  # prednisone, prednisolone: two
-        if Postfix.normalized_similarity(one, other) > LONGEST_ENDING:
-            return one == other
-        known = self._encoded
-        first, second = known.get(one), known.get(other)
-        if first is None or second is None:
-            first, second = self.encoded([one, other])
-        return float(first @ second) >= SAME_MEANING
+        known, known_others = ([word for word in words if word in self._rows] for words in (ones, others))
+        alike = self.encoded(known) @ self.encoded(known_others).T >= SAME_MEANING
+        pairs = {(known[one], known_others[other]) for one, other in np.argwhere(alike).tolist()}
+        pairs = {pair for pair in pairs if Postfix.normalized_similarity(*pair) <= LONGEST_ENDING}
+        # The vector of a rare word says little: prednisone and prednisolone are two.
+        rare, rare_others = ([word for word in words if word not in self._rows] for words in (ones, others))
+        for pair in chain(product(rare, others), product(known, rare_others)):
+            if min(map(len, pair)) >= LEAST_MISSPELLED and DamerauLevenshtein.distance(*pair) <= 1:
+                pairs.add(pair)
+        return pairs
 
     def vectors_at(self, rows: Numbers) -> Vectors:
         """(n, d) the unit vectors of rows."""

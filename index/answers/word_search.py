@@ -14,7 +14,7 @@ from index.answers.pictured_words import pictured_candidates
 from index.answers.sentence_index import SentenceIndex
 from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.models import Confidence
+from index.confidence.models import PICTURED_WORD, Confidence
 from index.encoder.pictures import Pictograms
 from index.text.contrasts.compare import contrasts
 from index.text.courtesies import without_article
@@ -49,19 +49,17 @@ class WordSearch:
         by_pictures = any(code in self.taught or code not in self.sentences for code in (source, target))
         if self.pictograms is not None and by_pictures:
             table = pictured_candidates(folded, asked, index, self.pictograms.vectors, max(counts))
+            chances = PICTURED_WORD.probability(table.columns)
         else:
             table = word_candidates(folded, rows, asked, index, max(counts))
-            table.columns["confidence"] = self.confidence.word.probability(table.columns)
-        chances = table["confidence"]
-        unlikely = []
-        for place, row in enumerate(table["row"].tolist()):
-            word = folded[table["question"][place]]
+            chances = self.confidence.word.probability(table.columns)
+        otherwise = []
+        for place in np.flatnonzero(chances >= MIN_CONFIDENCE).tolist():
+            word, answer = folded[table["question"][place]], index.text(table["row"][place])
             several = " " in word and word not in asked  # "New York" is not "York"
-            if chances[place] >= MIN_CONFIDENCE and (
-                several or contrasts(word, source, index.text(row), target, meanings=asked.meanings)
-            ):
-                unlikely.append(place)
-        table.columns["confidence"] = self.confidence.limited(chances, unlikely)
+            if several or any(contrasts(word, source, answer, target, meanings=asked.meanings)):
+                otherwise.append(place)
+        table = table.with_columns(confidence=self.confidence.limited(chances, otherwise))
         table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
         answers: list[list[Answer]] = [[] for _ in words]
         names = "question", "row", "csls", "confidence"

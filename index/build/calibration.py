@@ -4,7 +4,7 @@ These are its aligned sentences, or scenes whose translations are added to it. E
 translations among the candidates and without them, so that a low confidence can also mean "not in the index".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import Literal
@@ -51,8 +51,8 @@ CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
 class Outcomes:
     """n questions of one language pair, first with their translations in the index, then again without.
 
-    `table`: their candidates, with all evidence and the column `right`. `in_ten` (n,): whether a right one is
-    among the ten of the highest scores.
+    `table`: the candidates of these 2 n questions, with all evidence and the column `right`. `in_ten` (n,):
+    whether a right one is among the ten of the highest scores.
     """
 
     table: Candidates
@@ -63,9 +63,7 @@ class Outcomes:
 
     def first_right(self, chances: NDArray[np.float64]) -> float:
         """The share of questions whose likeliest answer is right, if a right one is in the index."""
-        places = likeliest(self.table, chances)
-        right = self.table["right"][places] & (self.table["question"][places] < len(self))
-        return float(right.sum()) / len(self)
+        return float(self.table["right"][likeliest(self.table, chances)].sum()) / len(self)
 
 
 def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[str, float]) -> Outcomes:
@@ -73,37 +71,30 @@ def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[st
     halves: tuple[list[Candidates], list[Candidates]] = [], []
     in_ten = []
     for pool in pools:
-        for half, left_out in zip(halves, (np.zeros_like(pool.right), pool.right), strict=True):
-            table = _answered(pool, left_out, TOP_ANSWERS)
+        known = {pair[0]: float(pool.asked.lengths.mean()), **lengths}
+        source = indexes.words.get(pair[0]) or pool.words.without_index(pair[0])
+        for half, table in zip(halves, _answered(pool, TOP_ANSWERS), strict=True):
             if half is halves[0]:
-                hits = np.bincount(table["question"], table["right"], len(pool.right))
-                in_ten.append(hits > 0)
-            table = limited(table, [ANSWERS_CONSIDERED] * len(pool.right))
-            words = WordPairs(
-                pool.asked,
-                indexes.words.get(pair[0]) or pool.words.without_index(pair[0]),
-                pool.words,
-                table["question"],
-                pool.features.words_of(table["row"]),
-            )
-            known = {pair[0]: float(pool.asked.lengths.mean()), **lengths}
-            add_evidence(table, pool.asked, pool.features, words, known, pair, best=pool.best)
-            half.append(table)
+                in_ten.append(np.bincount(table["question"], table["right"], table.count) > 0)
+            table = limited(table, [ANSWERS_CONSIDERED] * table.count)
+            answered = pool.features.words_of(table["row"])
+            words = WordPairs(pool.asked, source, pool.words, table["question"], answered)
+            half.append(add_evidence(table, pool.asked, pool.features, words, known, pair[1], best=pool.best))
     return Outcomes(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
 
 
-def _answered(pool: Pool, left_out: NDArray[np.bool_], most: int) -> Candidates:
-    """The `most` best answers to each question, with the column `right`."""
-    # Neighbours that are left out go to the end, as far from the question as possible.
-    cosines = np.where(left_out, np.float32(LEFT_OUT), pool.cosines)
-    order = np.argsort(-cosines, axis=1, kind="stable")
-    rows = np.take_along_axis(pool.rows, order, 1)
-    table = ranked(np.take_along_axis(cosines, order, 1), rows, pool.means[rows], most)
+def _answered(pool: Pool, most: int) -> Iterator[Candidates]:
+    """The `most` best answers to each question, with the column `right`; then the best but the right ones."""
     size = len(pool.features)
     asked, places = np.nonzero(pool.right)
     right = asked * size + pool.rows[asked, places]
-    table.columns["right"] = np.isin(table["question"] * size + table["row"], right)
-    return table
+    for left_out in (np.zeros_like(pool.right), pool.right):
+        # Neighbours that are left out go to the end, as far from the question as possible.
+        cosines = np.where(left_out, np.float32(LEFT_OUT), pool.cosines)
+        order = np.argsort(-cosines, axis=1, kind="stable")
+        rows = np.take_along_axis(pool.rows, order, 1)
+        table = ranked(np.take_along_axis(cosines, order, 1), rows, pool.means[rows], most)
+        yield table.with_columns(right=np.isin(table["question"] * size + table["row"], right))
 
 
 def fit_paraphrases(indexes: Indexes, lengths: Mapping[str, float], encoder: TextEncoder) -> Model | None:
@@ -139,10 +130,9 @@ def fit_foreign(indexes: Indexes, encoder: TextEncoder, random: np.random.Genera
         texts, _, vectors = encoded(texts, encoder, source)
         for pool in text_pools(indexes, (source, target), texts, vectors, answers):
             pool = replace(pool, means=index.means_from(""))  # as a language without sentences sees it
-            for left_out in (np.zeros_like(pool.right), pool.right):
-                table = _answered(pool, left_out, SUPPORTED_CONSIDERED)
+            for table in _answered(pool, SUPPORTED_CONSIDERED):
                 table = supported(table, pool.asked.vectors, index, others)
-                tables.append(limited(table, [ANSWERS_CONSIDERED] * len(pool.right)))
+                tables.append(limited(table, [ANSWERS_CONSIDERED] * table.count))
     if sum(table.count for table in tables) < 2 * LEAST_FOREIGN:
         return None
     return fit_choice(joined(tables), FOREIGN_ALIGNED)
@@ -160,16 +150,17 @@ def fit_choice(table: Candidates, names: Sequence[str], ridge: float = RIDGE) ->
     The first fit is to all answers, each later one to the answers that the fit before it chooses. With more
     `ridge` than usual all evidence gets some weight; then the probabilities are made as steep as they were.
     """
-    model = _fit(table, names, ridge)
+    model = fit_all(table, names, ridge)
     for _ in range(CHOICE_ROUNDS):
         chosen = table.take(likeliest(table, model.probability(table.columns)))
         if chosen["right"].all():
             return model  # a fit to these would call every answer right
-        model = _fit(chosen, names, ridge)
+        model = fit_all(chosen, names, ridge)
     return model.rescaled(chosen.columns, chosen["right"]) if ridge > RIDGE else model
 
 
-def _fit(table: Candidates, names: Iterable[str], ridge: float) -> Model:
+def fit_all(table: Candidates, names: Iterable[str], ridge: float = RIDGE) -> Model:
+    """Fit the probability that an answer is right, whether it is chosen or not."""
     return fit({name: table[name] for name in names}, table["right"], ridge=ridge)
 
 
@@ -185,7 +176,7 @@ def fit_confidence(
     table = joined([answered.table for answered in asked.values()])
     ridge = SCENES_RIDGE if source == "scenes" else RIDGE
     # An index of one language is asked in languages of which it has no words.
-    names = FULL if table.columns.keys() >= set(FULL) else FOREIGN
+    names = FULL if "covered" in table.columns else FOREIGN
     folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
     fold, chances = folds[table["question"]], np.zeros(len(table))
     for held_out in range(FOLDS):
@@ -198,8 +189,8 @@ def fit_confidence(
         n=table.count,
         ece=calibration_error(chances[chosen], table["right"][chosen]),
         sentence=fit_choice(table, names, ridge),
-        foreign=_fit(table.take(first), FOREIGN, ridge),
-        gloss=_fit(table.take(first), GLOSS, ridge),
+        foreign=fit_all(table.take(first), FOREIGN, ridge),
+        gloss=fit_all(table.take(first), GLOSS, ridge),
         paraphrase=encoder.paraphrase,
         word=encoder.word,
         lengths=dict(lengths),

@@ -70,11 +70,11 @@ def change_index(
         Corpus(add, known, bundle.name),
         manifest.cleaning,
         manifest.options,
-        kept,
-        manifest.skipped,
-        own_ids,
-        manifest.version,
-        job,
+        previous=kept,
+        skipped=manifest.skipped,
+        own_ids=own_ids,
+        base=manifest.version,
+        job=job,
     )
     if quick is None:
         quick = manifest.sentences.total() >= QUICK_FROM

@@ -6,29 +6,30 @@ from itertools import permutations
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
-from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, joined
+from index.answers.candidates import ANSWERS_CONSIDERED, LEFT_OUT, Candidates, firsts, joined, ranked
 from index.answers.evidence import word_candidates
 from index.answers.sentence_features import Features
 from index.answers.word_index import WordIndex, fold
 from index.arrays import Vectors
-from index.build.calibration import fit_choice
+from index.build.calibration import fit_all, fit_choice
 from index.build.probes import dictionary, everyday, first_scenes, reworded, shortened
-from index.confidence.models import Columns, Model, Models, fit
+from index.confidence.models import Model, Models
 from index.encoder.text_encoder import TextEncoder
 from index.vectors.faiss import FaissIndex
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.words.contexts import in_context
 from index.words.vocabulary import by_frequency, count_words, training_words
 
 POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
 MAX_PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 ENGLISH = "en"
-WORD = ("cosine", "score", "gap", "shortfall", "rarer")  # what the model of words weighs
+# What the models weigh.
+SENTENCE, PARAPHRASE = ("cosine", "score", "gap", "log_candidates"), ("cosine", "gap")
+WORD = ("cosine", "score", "gap", "shortfall", "rarer")
 
 
-def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed: int) -> Models:
+def fit_models(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed: int) -> Models:
     """Fit the models of sentences, paraphrases and words; the first on `sets` of (n, d) unit vectors.
 
     Row i of a set is about the same in each language. Without a set of two languages, that of sentences is
@@ -45,10 +46,10 @@ def calibrate(encoder: TextEncoder, sets: Sequence[Mapping[str, Vectors]], seed:
     )
 
 
-def calibrate_scenes(encoder: TextEncoder, seed: int) -> Models:
+def fit_models_on_scenes(encoder: TextEncoder, seed: int) -> Models:
     """Fit these models on text of this project alone."""
     texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := first_scenes(code))}
-    return calibrate(encoder, [{code: encoder.encode(lines) for code, lines in texts.items()}], seed)
+    return fit_models(encoder, [{code: encoder.encode(lines) for code, lines in texts.items()}], seed)
 
 
 def calibrate_sentences(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Model:
@@ -57,8 +58,7 @@ def calibrate_sentences(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Mod
     It is asked in pools of POOL_SIZES candidates, once with the right answer among them and once without, so
     that a low confidence also means "not in the index".
     """
-    draw = np.random.default_rng(seed)
-    answers: list[tuple[Columns, NDArray[np.bool_]]] = []
+    draw, tables = np.random.default_rng(seed), list[Candidates]()
     for vectors in sets:
         n, pairs = len(next(iter(vectors.values()))), list(permutations(vectors, 2))
         if len(pairs) > MAX_PAIRS:
@@ -66,9 +66,9 @@ def calibrate_sentences(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Mod
         for source, target in pairs:
             for size in sorted({min(n, pool) for pool in POOL_SIZES}):
                 rows = draw.choice(n, size, replace=False)
-                similarities = vectors[source][rows] @ vectors[target][rows].T
-                answers += [top_answers(similarities, answerable) for answerable in (True, False)]
-    return _fitted(answers)
+                cosines = vectors[source][rows] @ vectors[target][rows].T
+                tables += [top_answers(cosines, answerable) for answerable in (True, False)]
+    return fit_all(joined(tables), SENTENCE)
 
 
 def calibrate_paraphrases(encoder: TextEncoder, seed: int) -> Model:
@@ -76,8 +76,7 @@ def calibrate_paraphrases(encoder: TextEncoder, seed: int) -> Model:
 
     By cosine and gap alone: what else is evidence of them an index computes in its own way.
     """
-    draw = np.random.default_rng(seed)
-    answers: list[tuple[Columns, NDArray[np.bool_]]] = []
+    draw, tables = np.random.default_rng(seed), list[Candidates]()
     codes = [code for code in encoder.bundle.manifest.languages if everyday(code)] or [ENGLISH]
     for code in codes:
         texts = everyday(code)
@@ -85,30 +84,24 @@ def calibrate_paraphrases(encoder: TextEncoder, seed: int) -> Model:
         chosen = [texts[row] for row in rows.tolist()]
         own, asked = (encoder.encode(lines, language=code) for lines in (chosen, reworded(chosen, seed)))
         for size in POOL_SIZES:
-            similarities = asked[:size] @ own[:size].T
-            answers += [top_answers(similarities, answerable) for answerable in (True, False)]
-    return _fitted([({name: part[name] for name in ("cosine", "gap")}, right) for part, right in answers])
+            cosines = asked[:size] @ own[:size].T
+            tables += [top_answers(cosines, answerable) for answerable in (True, False)]
+    return fit_all(joined(tables), PARAPHRASE)
 
 
-def top_answers(similarities: NDArray[np.floating], answerable: bool) -> tuple[Columns, NDArray[np.bool_]]:
-    """(n, n) cosines -> the evidence of each row's best answer by CSLS, (n,) each, and whether it is right.
+def top_answers(cosines: Vectors, answerable: bool) -> Candidates:
+    """(n, n) cosines -> each row's best answer by CSLS, with the columns of SENTENCE and `right`.
 
     The right answer of row i is in column i. Unless `answerable`, the right answers are removed.
     """
-    rows = np.arange(len(similarities))
     if not answerable:
-        similarities = similarities.copy()
-        np.fill_diagonal(similarities, -1)
-    scores = csls(similarities)
-    order = np.argsort(-scores, axis=1)[:, :2]
-    best, second = order[:, 0], order[:, 1]
-    columns = {
-        "cosine": similarities[rows, best],
-        "score": scores[rows, best],
-        "gap": scores[rows, best] - scores[rows, second],
-        "log_candidates": np.full(len(rows), np.log(len(rows))),
-    }
-    return columns, (best == rows) & answerable
+        cosines = np.where(np.eye(len(cosines), dtype=bool), np.float32(LEFT_OUT), cosines)
+    rows = np.argsort(-cosines, axis=1, kind="stable")
+    means = neighbourhood_means(cosines.T)[rows]
+    table = ranked(np.take_along_axis(cosines, rows, axis=1), rows, means, 2)
+    table = table.take(firsts(table["question"]))
+    size = np.full(len(table), np.log(len(cosines)))
+    return table.with_columns(log_candidates=size, right=(table["row"] == table["question"]) & answerable)
 
 
 def calibrate_words(encoder: TextEncoder) -> Model:
@@ -160,10 +153,4 @@ def _answered_words(asked: WordIndex, index: WordIndex, entries: Sequence[tuple[
     table = word_candidates(words, asked.rows_of(words), asked, index, ANSWERS_CONSIDERED)
     pairs = zip(table["question"].tolist(), table["row"].tolist(), strict=True)
     right = [index.text(row) in translations[words[question]] for question, row in pairs]
-    table.columns["right"] = np.array(right, bool)
-    return table
-
-
-def _fitted(answers: Sequence[tuple[Columns, NDArray[np.bool_]]]) -> Model:
-    columns = {name: np.concatenate([part[name] for part, _ in answers]) for name in answers[0][0]}
-    return fit(columns, np.concatenate([right for _, right in answers]))
+    return table.with_columns(right=np.array(right, bool))

@@ -42,7 +42,7 @@ NEAR_ASKED = 250  # of these, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
 
 
-def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False) -> IndexManifest:
+def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool) -> IndexManifest:
     """Add the quality of each pair of languages and the fitted confidence to a manifest.
 
     `known`: the encoder may have learned from the aligned sentences, so that nothing is fitted on them.
@@ -64,21 +64,17 @@ def with_quality(job: BuildJob, manifest: IndexManifest, *, known: bool = False)
     )
     scenes = _drawn_scenes(job, sentences, codes)
     indexes = Indexes(sentences, words)
-    fitted, quality = calibrate(indexes, encoder, scenes, known=known)
+    lengths = indexes.mean_lengths()
+    fitted, quality = calibrate(indexes, encoder, scenes, lengths, known=known)
     table, domain = fit_domain(job, sentences, scenes, others, other_texts)
     np.save(job.work / DOMAIN_FILE, table, allow_pickle=False)
-    confidence = (fitted or manifest.confidence).model_copy(update={"domain": domain})
-    lengths = confidence.lengths or indexes.mean_lengths()
+    more: dict[str, object] = {"domain": domain}
+    more["foreign_aligned"] = fit_foreign(indexes, encoder, np.random.default_rng(0))
     if paraphrase := fit_paraphrases(indexes, lengths, encoder):
-        confidence = confidence.model_copy(update={"paraphrase": paraphrase, "lengths": lengths})
-    if foreign := fit_foreign(indexes, encoder, np.random.default_rng(0)):
-        confidence = confidence.model_copy(update={"foreign_aligned": foreign})
-    manifest = manifest.model_copy(
-        update={
-            "confidence": confidence,
-            "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
-        }
-    )
+        more |= {"paraphrase": paraphrase, "lengths": lengths}
+    confidence = (fitted or manifest.confidence).model_copy(update=more)
+    named = {f"{source}-{target}": entry for (source, target), entry in quality.items()}
+    manifest = manifest.model_copy(update={"confidence": confidence, "quality": named})
     if domain is None:
         return manifest
     near = near_threshold(Translator(manifest, encoder, sentences, words, token_scores=table), others)
@@ -103,15 +99,16 @@ def calibrate(
     indexes: Indexes,
     encoder: TextEncoder,
     scenes: Mapping[Pair, Probes],
-    known: bool = False,
+    lengths: Mapping[str, float],
+    *,
+    known: bool,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    `known`: never on the aligned sentences. Answers are measured in the order that users get them. The
-    confidence is None if there are too few of both.
+    `lengths`: the mean length of each language's sentences. `known`: never on the aligned sentences. Answers
+    are measured in the order that users get them. The confidence is None if there are too few of both.
     """
-    random, lengths = np.random.default_rng(0), indexes.mean_lengths()
-    models = encoder.bundle.manifest.calibration
+    random, models = np.random.default_rng(0), encoder.bundle.manifest.calibration
     asked: dict[Pair, Outcomes] = {}
     pairs = list(permutations(sorted(indexes.sentences), 2))
     most = max(LEAST_OF_PAIR, -(-MAX_QUESTIONS // max(1, len(pairs))))
@@ -123,14 +120,17 @@ def calibrate(
             bar.advance()
     if not known and sum(map(len, asked.values())) >= LEAST_QUESTIONS:
         confidence, chances = fit_confidence(asked, lengths, random, "aligned", models)
-        return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
+        return confidence, {pair: _quality(part, chances[pair], fresh=True) for pair, part in asked.items()}
     asked_of_scenes = _scene_outcomes(indexes, scenes, encoder, lengths)
     count = sum(map(len, asked_of_scenes.values()))
     right = sum(len(part) * part.first_right(part.table["score"]) for part in asked_of_scenes.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
     usable = count >= LEAST_QUESTIONS and right >= LEAST_ACCURACY * count
     fitted = fit_confidence(asked_of_scenes, lengths, random, "scenes", models)[0] if usable else None
-    return fitted, {pair: _quality_by(answered, fitted) for pair, answered in asked.items()}
+    scored = {pair: part.table["score"].astype(np.float64) for pair, part in asked.items()}
+    if fitted:
+        scored = {pair: fitted.sentence.probability(part.table.columns) for pair, part in asked.items()}
+    return fitted, {pair: _quality(part, scored[pair], fresh=False) for pair, part in asked.items()}
 
 
 def _scene_outcomes(
@@ -157,21 +157,17 @@ def _scene_outcomes(
     return asked
 
 
-def _quality_by(answered: Outcomes, fitted: Confidence | None) -> PairQuality:
-    """The quality of a pair by a confidence that was fitted on other sentences, whose `ece` is left out."""
-    chances = fitted.sentence.probability(answered.table.columns) if fitted else None
-    return _quality(answered, chances).model_copy(update={"ece": None})
+def _quality(answered: Outcomes, chances: NDArray[np.float64], *, fresh: bool) -> PairQuality:
+    """The quality of a pair with answers in the order of their chances.
 
-
-def _quality(answered: Outcomes, chances: NDArray[np.float64] | None) -> PairQuality:
-    """The quality of a pair with answers in the order of their chances; without chances, of their scores."""
-    order = answered.table["score"].astype(np.float64) if chances is None else chances
-    chosen = likeliest(answered.table, order)
+    `fresh`: these were fitted to the other questions of this index, so that their error can be told.
+    """
+    chosen = likeliest(answered.table, chances)
     return PairQuality(
-        r1=answered.first_right(order),
+        r1=answered.first_right(chances),
         r10=float(answered.in_ten.mean()),
         n=len(answered),
-        ece=None if chances is None else calibration_error(order[chosen], answered.table["right"][chosen]),
+        ece=calibration_error(chances[chosen], answered.table["right"][chosen]) if fresh else None,
     )
 
 

@@ -6,11 +6,9 @@ as they were measured until the next build or change of many sentences, which me
 version, and removes older ones that such changes made: there may be hundreds a day.
 """
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 
@@ -34,13 +32,13 @@ from index.storage.groups import write_groups
 from index.storage.index_manifest import IndexManifest, LanguageEntry, VectorSegment
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table, strings
 from index.storage.versions import (
+    ADDED_FILE,
     DETECTOR,
     VERSIONS,
     building,
     current,
     manifest_of,
-    next_version,
-    publish,
+    publish_change,
     remove_versions,
     versions,
 )
@@ -48,7 +46,7 @@ from index.text.identification import Detector
 from index.text.normalisation import clean
 from index.vectors.faiss import write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, best_csls, neighbourhood_means
-from index.vectors.segmented import ADDED, Segmented, open_vectors
+from index.vectors.segmented import Segmented, open_vectors
 
 MOST_CHANGED = 1000  # rows of a language that were added, replaced or deleted since it was built
 KEPT_CHANGES = 10  # latest versions that a change leaves, and those of the last RECENT_SECONDS: a job
@@ -92,21 +90,10 @@ def change_quickly(index: Path, bundle: Bundle, plan: Plan, added: Added) -> Ind
                 change = _Change(work, code, base, worker)
                 ids = Ids(code, plan.corpus.may_have(code), by_file=not plan.own_ids, strict=True)
                 entries[code] = change.write(added.get(code, ()), ids)
-                replaced.add(ADDED.format(code))
-        for name in manifest.files:
-            path = work / name
-            if name not in replaced and not path.exists():
-                path.parent.mkdir(exist_ok=True)
-                os.link(folder / name, path)
-        update = {
-            "version": next_version(index),
-            "base": plan.base,
-            "created": datetime.now(UTC),
-            "job": plan.job,
-            "languages": entries,
-            "skipped": {**plan.skipped, **plan.corpus.skipped},
-        }
-        made = publish(index, work, manifest.model_copy(update=update), manifest)
+                replaced.add(ADDED_FILE.format(code))
+        skipped = {**plan.skipped, **plan.corpus.skipped}
+        update = {"job": plan.job, "languages": entries, "skipped": skipped}
+        made = publish_change(index, work, manifest, replaced, **update)
         remove_versions(index, work.parent, list(_superseded(index, time.time() - RECENT_SECONDS)))
         return made
 
@@ -247,7 +234,7 @@ class _Change:
         )
         if len(rows):
             vectors = np.concatenate([base.vectors.reconstruct(kept), other, new])
-            write_faiss(self.work / ADDED.format(self.code), vectors, "Flat")
+            write_faiss(self.work / ADDED_FILE.format(self.code), vectors, "Flat")
         segment = VectorSegment(
             deleted=tuple(deleted.tolist()),
             replaced=tuple(np.setdiff1d(outdated, deleted).tolist()),

@@ -35,10 +35,7 @@ TEXTS_DETECTED = 200  # foreign texts in which a build looks for their language
 
 def vectors_of(job: BuildJob, code: str, rows: int) -> Vectors:
     """The vectors (rows, d) of a language's sentences, memory-mapped."""
-    vectors: Vectors = np.memmap(
-        job.parts / f"{code}.vectors", np.float32, "r", shape=(rows, job.encoder.dimension)
-    )
-    return vectors
+    return np.memmap(job.parts / f"{code}.vectors", np.float32, "r", shape=(rows, job.encoder.dimension))
 
 
 def texts_of(job: BuildJob, code: str, size: int, end: int | None = None) -> Iterator[StringArray]:

@@ -18,6 +18,9 @@ BINS = 10  # of the calibration error
 # The share of sentences without a contrast that mean the same, whatever their chance (docs/research.md).
 AGREES = 0.9
 
+# Evidence that a question in a language has only if the index knows words of that language.
+WORDS_ALONE = frozenset({"covered", "lacking", "length_difference"})
+
 Columns = Mapping[str, NDArray[np.floating]]
 
 
@@ -49,30 +52,35 @@ class Model(Frozen):
 
 
 class Models(Frozen):
-    """What an encoder's bundle says of confidence: the models of an index that cannot fit its own."""
+    """What an encoder's bundle says of confidence: the models of an index that cannot fit its own.
+
+    Where nothing was fitted, a gloss is as sure as a sentence; where something was, an index fits that.
+    """
 
     sentence: Model
     paraphrase: Model
     word: Model
+    gloss: Model | None = Field(default=None, exclude_if=lambda model: model is None)
 
 
 # Of a bundle that is still being made: nothing was fitted (n = 0), and a higher score is surer, no more.
 _HIGHER_IS_SURER = Model(weights={"score": 1.0}, bias=0.0, n=0)
-UNFITTED = Models(sentence=_HIGHER_IS_SURER, paraphrase=_HIGHER_IS_SURER, word=_HIGHER_IS_SURER)
+UNFITTED = Models(**dict.fromkeys(Models.model_fields, _HIGHER_IS_SURER))
+
+# Of words compared by pictures, by `python -m benchmarks.pictured_words --fit`, of small@14; those of
+# small@15, small@16 and open@5 make the same answers sure, but for one in a hundred. `learned`: whether the
+# encoder learned from the word that is asked.
+PICTURED_WORD = Model(weights={"score": 5.44, "gap": 7.37, "learned": 0.94}, bias=-0.505, n=3775, ece=0.049)
 
 
 class Confidence(Frozen):
-    """The models of an index, and on what those of sentences were fitted.
+    """The models of an index (this room's first lines say of what), and what they were fitted on.
 
     `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
     sentences, whose translations were added to this index (build/probes.py); "encoder", those of the bundle.
-    `sentence`: of two languages that have sentences in the index. `foreign`: of a question in a language
-    that has none; `foreign_aligned`: of one whose candidates were ranked by all that is aligned with them.
-    `paraphrase`: that a sentence of the question's language means the same. `gloss`: that the sentence of
-    the asker's language nearest to an answer says what it says. `domain`: that a text is of the kinds that
-    the index holds. Those that were not fitted are None. `lengths`: each language's mean of
-    log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
-    something with their question; few answers to text of other kinds reach it. By default no answer is near.
+    Models that were not fitted are None. `lengths`: each language's mean of log(1 + characters). `near`:
+    answers with at least this confidence, but less than MIN_CONFIDENCE, share something with their question;
+    few answers to text of other kinds reach it. By default no answer is near.
     """
 
     source: Literal["aligned", "scenes", "encoder"] = "encoder"
@@ -92,7 +100,6 @@ class Confidence(Frozen):
     def of_encoder(cls, models: Models) -> "Confidence":
         """The confidence of an index that was not measured."""
         fitted = models.sentence
-        by_score = fitted.weights.keys() == {"score"}  # all that is known of a sentence and its gloss
         return cls(
             n=fitted.n,
             ece=fitted.ece,
@@ -100,15 +107,15 @@ class Confidence(Frozen):
             foreign=fitted,
             paraphrase=models.paraphrase,
             word=models.word,
-            gloss=fitted if by_score else None,
+            gloss=models.gloss,
         )
 
     def of_sentences(self, columns: Columns) -> NDArray[np.float64]:
-        """(n,) the confidence of answers with these columns of evidence, (n,) each."""
+        """(n,) the confidence of answers with these columns of evidence, (n,) each, which tell the model."""
+        lacks_words = WORDS_ALONE & self.sentence.weights.keys() - columns.keys()
+        model = self.foreign if lacks_words else self.sentence
         if self.foreign_aligned is not None and "aligned_score" in columns:
             model = self.foreign_aligned
-        else:
-            model = self.sentence if self.sentence.weights.keys() <= columns.keys() else self.foreign
         chances = model.probability(columns)
         if self.domain is not None and "token_score" in columns:
             chances = chances * self.domain.probability(columns)
@@ -126,18 +133,18 @@ class Confidence(Frozen):
         """
         if similarity == 1:
             return 1.0
-        return max(AGREES, similarity or 0) if agrees else min(chance, self.opposite)
+        return max(AGREES, similarity or 0) if agrees else min(chance, self.most_otherwise)
 
     def limited(
         self, chances: NDArray[np.float64], otherwise: NDArray[np.integer] | Sequence[int]
     ) -> NDArray[np.float64]:
         """Confidences (n,), near at best at places where an answer says something else than its question."""
         limited, places = chances.copy(), list(otherwise)
-        limited[places] = np.minimum(limited[places], self.opposite)
+        limited[places] = np.minimum(limited[places], self.most_otherwise)
         return limited
 
     @property
-    def opposite(self) -> float:
+    def most_otherwise(self) -> float:
         """The highest confidence of an answer that says something else than its question: near at best."""
         return min(self.near, MIN_CONFIDENCE / 2)
 

@@ -35,6 +35,7 @@ VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
 ENCODER_FOLDER, DETECTOR, DOMAIN_FILE = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.best.npy", "{}.groups.arrow", "{}.dropped.tsv")
+ADDED_FILE = "{}.added.faiss"  # the vectors of a VectorSegment
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.best.npy")
 FEATURE_FILES = tuple(f"{{}}.features.{name}.npy" for name in ("lengths", "offsets", "words", "numbers"))
 
@@ -92,9 +93,9 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
     forms = (*SENTENCE_FILES, *WORD_FILES, *FEATURE_FILES)
     wanted = {form.format(code) for code in manifest.languages for form in forms}
-    wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
-    changed = {code: entry.segment for code, entry in manifest.languages.items() if entry.segment}
-    wanted |= {f"{code}.added.faiss" for code, segment in changed.items() if segment.rows}
+    for code, entry in manifest.languages.items():
+        wanted |= {f"{code}.faiss"} if entry.search.store == "faiss" else set()
+        wanted |= {ADDED_FILE.format(code)} if entry.segment and entry.segment.rows else set()
     wanted |= {DETECTOR, DOMAIN_FILE}
     expected = {file for file in manifest.files if not file.startswith(f"{ENCODER_FOLDER}/")}
     if odd := sorted(wanted ^ expected):
@@ -191,29 +192,37 @@ def made_by(index: Path, job: str) -> IndexManifest | None:
     return None
 
 
-def publish(
-    index: Path, work: Path, manifest: IndexManifest, like: IndexManifest | None = None
+def publish_change(
+    index: Path, work: Path, before: IndexManifest, gone: Collection[str] = (), **update: object
 ) -> IndexManifest:
+    """Publish a version that differs from the one `before` in what is in `work`, is `gone`, or to `update`.
+
+    All other files are links to those of that version, which the caller has opened.
+    """
+    linked = [name for name in before.files if name not in gone and not (work / name).exists()]
+    for name in linked:
+        (work / name).parent.mkdir(exist_ok=True)
+        os.link(index / VERSIONS / before.version / name, work / name)
+    update |= {"version": next_version(index), "base": before.version, "created": datetime.now(UTC)}
+    return publish(index, work, before.model_copy(update=update), linked)
+
+
+def publish(index: Path, work: Path, manifest: IndexManifest, linked: Collection[str] = ()) -> IndexManifest:
     """Publish the work folder as the current version; returns the manifest with its files.
 
-    `like`: a version that was opened, to whose files `work` has links; these are not read again.
+    `linked`: those that are links to files of its base, as the manifest has them; they are not read again.
     """
-    old = index / VERSIONS / (like.version if like else "")
-    linked = {
-        name: entry
-        for name, entry in (like.files if like else {}).items()
-        if (work / name).exists() and (work / name).samefile(old / name)
-    }
-    manifest = manifest.model_copy(update={"files": entries_of(work, linked)})
+    known = {name: manifest.files[name] for name in linked}
+    manifest = manifest.model_copy(update={"files": entries_of(work, known)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)
-    fsync_tree(work, linked.keys())
+    fsync_tree(work, linked)
     folder = index / VERSIONS
     folder.mkdir(exist_ok=True)
     os.rename(work, folder / manifest.version)
     fsync(folder)
-    for version in (old, folder / manifest.version) if linked else ():
-        remember(version, linked)
+    for version in (manifest.base or "", manifest.version) if linked else ():
+        remember(folder / version, known)
     serve(index, manifest.version)
     return manifest
 

@@ -1,11 +1,9 @@
 """Teaches a bundle, or the encoder of an index, one more language, as `learn-language` and the service do."""
 
-import os
 import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +27,7 @@ from index.errors import UsageError
 from index.languages import is_language, lookup, standard_code
 from index.progress import Progress
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import ENCODER_FOLDER, building, next_version, open_version, publish
+from index.storage.versions import ENCODER_FOLDER, building, open_version, publish_change
 from index.teaching.examples import Examples, read_captions
 from index.teaching.report import Learned, facts
 from index.teaching.subword_regression import Recall, choose_base, held_out, learn, places_of
@@ -72,22 +70,23 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     started = time.monotonic()
     encoder = TextEncoder(bundle)
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
-        base = _base(encoder, examples)
+        remaining, asked = held_out(examples, MEASURING_PART)
+        base = _base(encoder, remaining)
         bar.advance()
-        recall = _measured(encoder, examples, base)
+        recall = _measured(encoder, remaining, asked, base)
         bar.advance()
         taught = learn(encoder, examples, base)
         bar.advance()
     learned = Learned(
-        code,
-        bundle.name,
-        _version(bundle, code),
-        len(examples),
-        recall,
-        suggestions(pictures, examples),
-        len(taught.subwords),
-        base,
-        time.monotonic() - started,
+        code=code,
+        bundle=bundle.name,
+        version=_version(bundle, code),
+        lines=len(examples),
+        recall=recall,
+        next_pictures=suggestions(pictures, examples),
+        subwords=len(taught.subwords),
+        base=base,
+        seconds=time.monotonic() - started,
     )
     _publish(bundle, taught, learned, examples, out)
     return learned
@@ -120,33 +119,22 @@ def teach_index(
         if made := made_before(index, manifest.version, job):
             return made, None
         learned = learn_language(bundle, code, examples, pictures, work / ENCODER_FOLDER)
-        for name in manifest.files:
-            if not name.startswith(f"{ENCODER_FOLDER}/"):
-                os.link(folder / name, work / name)
-        update = {
-            "version": next_version(index),
-            "base": manifest.version,
-            "created": datetime.now(UTC),
-            "model": f"{bundle.manifest.name}@{learned.version}",
-            "job": job,
-        }
-        return publish(index, work, manifest.model_copy(update=update)), learned
+        model = f"{bundle.manifest.name}@{learned.version}"
+        return publish_change(index, work, manifest, model=model, job=job), learned
 
 
-def _base(encoder: TextEncoder, examples: Examples) -> float:
+def _base(encoder: TextEncoder, remaining: Examples) -> float:
     """Choose the weight of the encoder's own vectors, without the lines that are measured on."""
-    remaining, _ = held_out(examples, MEASURING_PART)
     drawn = np.random.default_rng(0).permutation(len(remaining))[:CHOOSING_LINES]
     return choose_base(encoder, remaining.take(np.sort(drawn)), CHOOSING_PART)
 
 
-def _measured(encoder: TextEncoder, examples: Examples, base: float) -> Recall | None:
+def _measured(encoder: TextEncoder, remaining: Examples, asked: Examples, base: float) -> Recall | None:
     """Measure whether held-out lines find their pictures; None if there are too few to hold some out."""
-    remaining, asked = held_out(examples, MEASURING_PART)
     if not len(remaining) or not len(asked):
         return None
     places = places_of(encoder, learn(encoder, remaining, base), asked)
-    return Recall.of(places, len(examples.pictures.names))
+    return Recall.of(places, len(asked.pictures.names))
 
 
 def _version(bundle: Bundle, code: str) -> str:

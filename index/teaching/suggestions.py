@@ -29,7 +29,7 @@ FIRST_PICTURES = (
 )
 
 
-def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_PICTURES) -> list[str]:
+def suggestions(pictures: Pictures, examples: Examples) -> list[str]:
     """Suggest pictograms to caption, by name: those without a caption that represent the others best.
 
     By greedy facility location: each picture is the one that covers most of what captioned pictures are not
@@ -39,7 +39,7 @@ def suggestions(pictures: Pictures, examples: Examples, count: int = SUGGESTED_P
     named = (examples.pictures.names[row] for row in examples.rows.tolist())
     known = {family(name.removeprefix(f"{PICTOGRAM_SET}/")) for name in named}
     captioned = [row for row, code in enumerate(plain.names) if family(code) in known]
-    return [f"{PICTOGRAM_SET}/{plain.names[row]}" for row in _uncovered(plain, captioned, count)]
+    return [f"{PICTOGRAM_SET}/{plain.names[row]}" for row in _uncovered(plain, captioned, SUGGESTED_PICTURES)]
 
 
 def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:

@@ -1,19 +1,42 @@
-"""Courtesies: a greeting before what is asked, a "please" or thanks after it, an article, are not asked."""
+"""Courtesies: what stands around a sentence, a greeting, thanks or "can you tell me", is not asked."""
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from index.languages import has_spaces
+
+COMMA = r"[\s,،，]"
+NEVER = r"(?!)"
+WORD = r"[^\W\d_]+"
+END = re.compile(r"[\s.!?…。！？؟।]*$")
+
+
+class _Around(NamedTuple):
+    """Patterns of what greets before a sentence, makes an indirect question of it, and closes it."""
+
+    greeting: re.Pattern[str]
+    indirect: re.Pattern[str]
+    closing: re.Pattern[str]
 
 
 def without_courtesies(text: str, language: str) -> str:
-    """A text without the courtesies around what it says in one sentence."""
+    """A text without the courtesies around what it says in one sentence.
+
+    An indirect question ("hello, can you tell me where it hurts") becomes a direct one ("where it hurts?").
+    """
     if language not in _tables():
         return text
-    greeting, closing = _patterns(language)
-    text = closing.sub("", text)  # first, since "excuse me, please" is more than "please"
-    return text[greeted.end() :] if (greeted := greeting.match(text)) else text
+    around = _patterns(language)
+    text = around.closing.sub("", text)  # first, since "excuse me, please" is more than "please"
+    if greeted := around.greeting.match(text):
+        text = text[greeted.end() :]
+    if indirect := around.indirect.match(text):
+        text = END.sub("?", text[indirect.end() :], count=1)
+    return text
 
 
 def without_article(word: str, language: str) -> str:
@@ -23,16 +46,27 @@ def without_article(word: str, language: str) -> str:
 
 
 @cache
-def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds a greeting at the beginning, and what finds a closing at the end."""
-    table = _tables()[language]
-    greeting, closing = ("|".join(map(re.escape, table[name])) for name in ("greeting", "closing"))
-    return (
-        re.compile(rf"(?:{greeting})(?!\w)[\s,،，]*(?=[\w¿])", re.IGNORECASE),
-        re.compile(rf"(?<=[^\s,،，])[\s,،，]+(?:{closing})(?=\W*$)", re.IGNORECASE),
+def _patterns(language: str) -> _Around:
+    names = "greeting", "ask", "tell", "sign", "whether", "asked", "asked_later", "closing"
+    greeting, ask, tell, sign, whether, asked, later, closing = (
+        _any_of(_tables()[language].get(name, ())) for name in names
     )
+    ended = r"(?!\w)" if has_spaces(language) else ""
+    direct = rf"(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later}))"
+    patterns = (
+        rf"[¿¡]?(?:(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)+(?=[\w¿])",
+        rf"¿?(?:{ask}|(?:{tell})(?!{COMMA}+(?:{sign}))){ended}{COMMA}*(?:{direct})",
+        rf"(?<=[^\s,،，¿])(?:(?:{COMMA}|¿)+(?:{closing}))+(?=\W*$)",
+    )
+    return _Around(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    """A pattern of phrases, in which `*` is any word; of one that begins with a comma only after that."""
+    parts = (re.split(f"^({COMMA}+¿?)", re.escape(phrase).replace(r"\*", WORD)) for phrase in phrases)
+    return "|".join(f"(?<={''.join(before)}){phrase}" for *before, phrase in parts) or NEVER
 
 
 @cache
-def _tables() -> dict[str, dict[str, Sequence[str]]]:
+def _tables() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

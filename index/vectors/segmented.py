@@ -8,10 +8,9 @@ import numpy as np
 
 from index.arrays import Numbers, Vectors
 from index.storage.index_manifest import IndexManifest, SearchSettings, VectorSegment
+from index.storage.versions import ADDED_FILE
 from index.vectors.faiss import FaissIndex
 from index.vectors.vector_index import VectorIndex, by_cosine
-
-ADDED = "{}.added.faiss"  # the vectors of a VectorSegment
 
 
 class Segmented:
@@ -74,6 +73,6 @@ def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: 
     main = FaissIndex.open(path, entry.main_rows, dimension, entry.search, threads)
     if segment is None:
         return main
-    size, added = len(segment.rows), folder / ADDED.format(language)
+    size, added = len(segment.rows), folder / ADDED_FILE.format(language)
     small = FaissIndex.open(added, size, dimension, SearchSettings(), threads) if size else None
     return Segmented(main, small, segment)

@@ -123,15 +123,13 @@ class SentenceEncoder(nn.Module, ABC):
 def masked_mean(states: Tensor, weights: Tensor) -> Tensor:
     """Weighted mean over tokens: (N, T, W) and weights (N, T) -> (N, W), 0 where all weights are 0."""
     weights = weights.to(states.dtype)[..., None]
-    mean: Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
-    return mean
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
 
 def last_states(states: Tensor, mask: Tensor) -> Tensor:
     """The state at each row's last token: (N, T, W) and a mask (N, T), ones first -> (N, W)."""
     last = (mask.sum(dim=1) - 1).clamp(min=0)
-    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
-    return out
+    return states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
 
 
 def pick_device() -> torch.device:

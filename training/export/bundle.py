@@ -19,7 +19,7 @@ from evaluation.suites.sets import (
     shared_images,
 )
 from index.arrays import Vectors
-from index.build.encoder_calibration import calibrate
+from index.build.encoder_calibration import fit_models
 from index.encoder.bundle import (
     CARD,
     ENCODER_GRAPHS,
@@ -165,7 +165,7 @@ def _measure(
         update={
             "measures": {name: round(value, 6) for name, value in measures.items()},
             "precision": kept,
-            "calibration": calibrate(encoder, [vectors[kept], *others], run.recipe.seed),
+            "calibration": fit_models(encoder, [vectors[kept], *others], run.recipe.seed),
         }
     )
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from tokenizers import Tokenizer, normalizers
 from torch import Tensor, nn
 
-from index.build.encoder_calibration import calibrate_scenes
+from index.build.encoder_calibration import fit_models_on_scenes
 from index.encoder.bundle import (
     CARD,
     ENCODER,
@@ -109,7 +109,8 @@ def import_encoder(
             raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
         if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
             raise UsageError(f"a text's vector depends on how much it is padded (cosine {least:.3f})")
-        manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
+        models = fit_models_on_scenes(encoder, CALIBRATION_SEED)
+        manifest = manifest.model_copy(update={"calibration": models})
         (staging / CARD).write_text(_described(manifest, source.name), "utf-8")
         return publish_bundle(staging, out, manifest)
 

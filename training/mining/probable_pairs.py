@@ -160,8 +160,7 @@ def _likely(first: Sentences, second: Sentences, k: int) -> tuple[Numbers, Weigh
 
 def _scores(cosines: Vectors, queries: Vectors, rows: Vectors) -> Vectors:
     """The scores of candidates, from cosines and the neighbourhood means of queries and rows."""
-    scores: Vectors = csls_scores(cosines, queries, rows) + np.float32(COSINE_WEIGHT) * cosines
-    return scores
+    return csls_scores(cosines, queries, rows) + np.float32(COSINE_WEIGHT) * cosines
 
 
 def _two_best(scores: Vectors, rows: Numbers) -> tuple[Vectors, Vectors, Numbers]:

@@ -7,12 +7,13 @@ number_words.py.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from rapidfuzz.distance import DamerauLevenshtein
 
 from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
+    ACT,
     ASKED,
     COULD,
     DETAIL,
@@ -32,6 +33,7 @@ from index.text.contrasts.lexicon import (
     Said,
     known_languages,
     lexicon_of,
+    may_say,
     said,
 )
 from index.text.contrasts.meanings import ENGLISH, OF_SENTENCES, Meanings
@@ -55,10 +57,12 @@ def contrasts(
     source: str,
     answer: str,
     target: str,
-    same: Same = str.__eq__,
+    same: Same = lambda *_: (),
     meanings: Callable[[str], Meanings | None] = lambda _: None,
-) -> list[Contrast]:
+) -> Iterator[Contrast]:
     """Find on which axes an answer in `target` says something else than the question in `source`.
+
+    One after the other, first what is found soonest, so that who asks whether there is any need not wait.
 
     A negation that only one of them has is a contrast, and so is a statement beside a question ("you can
     go home", "can you go home?") unless that may be a request. Within one language so are "when", and "do
@@ -75,35 +79,45 @@ def contrasts(
         question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
         question, answer = without_courtesies(question, source), without_courtesies(answer, source)
         question, answer = _modal_as(question, answer, source), _modal_as(answer, question, source)
+    if source == target and (other := other_words(question, answer, source, same)):
+        yield other
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
     asked, answered = (
         by_words[code].said(text) if code in by_words else said(text, code)
         for text, code in ((question, source), (answer, target))
     )
+    axes = _compared(asked, answered, source == target, unknown, by_words)
+    both_ways = (asked, answered), (answered, asked)
+    for axis in sorted(axes):
+        if _exclude(axis, asked, answered, source == target):
+            yield Contrast(
+                axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways)
+            )
+    for axis in () if unknown else ROLES if source != target else (*ROLES, PERSON):
+        if axis in asked and axis in answered and _reordered(asked[axis], answered[axis]):
+            yield Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
+
+
+def _compared(
+    asked: Said,
+    answered: Said,
+    one_language: bool,
+    unknown: Collection[str],
+    by_words: Mapping[str, Meanings],
+) -> set[str]:
+    """The axes of two texts that can be compared; `unknown`: their languages without a file."""
     axes = {*asked, *answered}
-    if source != target:
+    if not one_language:
         axes &= {MOOD, *lexicon_of(ENGLISH).axes} - WITHIN
     if unknown - by_words.keys():
         axes = {MOOD}
     elif unknown:
         axes -= OF_SENTENCES - {MOOD}
         axes -= set() if all(words.negates for words in by_words.values()) else {NEGATION}
-    both_ways = (asked, answered), (answered, asked)
-    found = [
-        Contrast(axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways))
-        for axis in sorted(axes)
-        if _exclude(axis, asked, answered, source == target)
-    ]
-    if not unknown:
-        found += [
-            Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
-            for axis in (ROLES if source != target else (*ROLES, PERSON))
-            if axis in asked and axis in answered and _reordered(asked[axis], answered[axis])
-        ]
-    if source == target and (other := other_words(question, answer, source, same)):
-        found.append(other)
-    return found
+    if all(QUESTION in one.get(MOOD, ()) for one in (asked, answered)):
+        axes -= {ACT}  # "Sie rauchen?" tells as little as "rauchen Sie?" orders
+    return axes
 
 
 def _spelled_as(text: str, other: str, language: str) -> str:
@@ -123,7 +137,7 @@ def _modal_as(text: str, other: str, language: str) -> str:
 
     A letter that is wrong or missing may make another word, which says what is done: no "can" in it is meant.
     """
-    if DUTY in said(text, language):
+    if not may_say(DUTY, other, language) or DUTY in said(text, language):
         return text
     modals = " ".join(_words(said(other, language).get(DUTY, {}))).split()
 
@@ -171,7 +185,7 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     free = modal.get(NEED, {}).keys() == {"free"} if NEGATION in modal else allows
     if free or QUESTION in mood or (DETAIL in modal and DETAIL not in plain):
         return True
-    orders = "order" in plain.get("act", ()) or _may_request(modal, plain)
+    orders = "order" in plain.get(ACT, ()) or _may_request(modal, plain)
     return not orders and (bool(mood.get(STATEMENT)) or not STATING.isdisjoint(plain))
 
 

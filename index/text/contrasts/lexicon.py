@@ -18,7 +18,9 @@ that says the same wherever it stands ("in the kitchen", "today"), `conjunctions
 in any order, `same` words that mean the same, as far as a sentence matters ("right_away": two words).
 `polite_forms` are endings of what is said to one hearer, familiarly and politely ("st en": wohnst, wohnen;
 `^` where it is the first word), `polite` words without which the second are of others (Sie), `tense_forms`
-endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed). `postpositions` say the part
+endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed), `do_support` those with and
+without an auxiliary ("does it hurt", "where it hurts"), `separable` what is before a verb or ends a text
+(German "abfährt", "fährt ... ab"). `postpositions` say the part
 of the word before, `prefix` is a pattern of what stands before a stem (an article, "and"), `choice` one that
 asks by something and its negation ("疼不疼"), whose group stays. `event_first`: whether what something is
 before stands before that word.
@@ -34,15 +36,15 @@ from typing import NamedTuple
 from index.languages import ELIDING_LANGUAGES, has_spaces
 from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 
-NEGATION, DUTY, NEED, ASKED = "negation", "duty", "need", "asked"
+NEGATION, DUTY, NEED, ASKED, ACT = "negation", "duty", "need", "asked", "act"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
 MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
-BEFORE, TENSE, TENSE_FORMS = "before", "tense", "tense_forms"
+BEFORE, TENSE, TENSE_FORMS, DO_SUPPORT = "before", "tense", "tense_forms", "do_support"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
 IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
-AUXILIARY, ADVERBIAL, CONJUNCTIONS = "auxiliary", "adverbial", "conjunctions"
+AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE = "auxiliary", "adverbial", "conjunctions", "separable"
 POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST = "postpositions", "prefix", "choice", "event_first"
-KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, POSTPOSITIONS
+KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE, POSTPOSITIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")
@@ -80,6 +82,7 @@ class Lexicon(NamedTuple):
     polite: re.Pattern[str]
     polite_forms: Sequence[tuple[bool, str, str]]
     tense_forms: Sequence[Sequence[str]]
+    do_support: Mapping[str, Sequence[Sequence[str]]]
     prefix: re.Pattern[str]
     choice: re.Pattern[str]
     event_first: bool
@@ -101,8 +104,7 @@ def said(text: str, language: str) -> Said:
     lexicon, clauses = lexicon_of(language), _clauses(text, language)
     found: dict[str, dict[str, list[str]]] = {}
     for clause in clauses:
-        begins = clause.split() if has_spaces(language) else clause
-        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in begins))
+        begun = frozenset[str]().union(*(_begun_by(begin, language) for begin in _begins(clause, language)))
         rest = lexicon.ignored.sub(" ", clause) if IGNORE in begun else clause
         for axis in filter(begun.__contains__, lexicon.axes):
             pattern, values = lexicon.axes[axis]
@@ -131,13 +133,28 @@ def _mood(text: str, language: str, clauses: str) -> dict[str, list[str]]:
     return {STATEMENT: told.get(STATEMENT, [])} if ended or STATEMENT in told else {}
 
 
+def may_say(axis: str, text: str, language: str) -> bool:
+    """Whether a text has a word that a phrase of an axis begins with, which is found soon."""
+    return any(
+        axis in _begun_by(begin, language)
+        for clause in _clauses(text, language)
+        for begin in _begins(clause, language)
+    )
+
+
+def _begins(clause: str, language: str) -> Sequence[str]:
+    """What phrases may begin with: words, or characters where no spaces divide these."""
+    return clause.split() if has_spaces(language) else clause
+
+
 @lru_cache(WORDS_CACHED)
 def _begun_by(begin: str, language: str) -> frozenset[str]:
     """The axes, and IGNORE, with a phrase that may begin so: few, and their patterns take long to search."""
     return frozenset(axis for axis, begins in lexicon_of(language).begins.items() if begins.fullmatch(begin))
 
 
-def _clauses(text: str, language: str) -> list[str]:
+@lru_cache(TEXTS_CACHED)
+def _clauses(text: str, language: str) -> Sequence[str]:
     """The clauses of a text, lower-cased, their words between single spaces; spaces at both ends."""
     text = asked_plainly(lowered(clean(text), language), language).replace("’", "'")
     if language in ELIDING_LANGUAGES:
@@ -184,7 +201,8 @@ def lexicon_of(language: str) -> Lexicon:
         phrases=re.compile(rf"(?<![^\t])(?:{joined})(?![^\t])"),
         polite=re.compile(rf"\b({polite})\b" if polite else ""),
         polite_forms=[(pair[0] == "^", *pair.strip("^").split()) for pair in axes.pop(POLITE_FORMS, ())],
-        tense_forms=[forms.replace("-", "").split(" ") for forms in axes.pop(TENSE_FORMS, ())],
+        tense_forms=_endings(axes.pop(TENSE_FORMS, ())),
+        do_support={verb: _endings(pairs) for verb, pairs in axes.pop(DO_SUPPORT, {}).items()},
         prefix=re.compile(axes.pop(PREFIX, NOTHING)),
         choice=re.compile(axes.pop(CHOICE, f"({NOTHING})")),
         event_first=axes.pop(EVENT_FIRST, False),
@@ -192,6 +210,10 @@ def lexicon_of(language: str) -> Lexicon:
         axes={axis: _pattern(values, language) for axis, values in axes.items()},
         begins={axis: _beginnings(values, language) for axis, values in {**not_said, **axes}.items()},
     )
+
+
+def _endings(pairs: Iterable[str]) -> list[list[str]]:
+    return [pair.replace("-", "").split(" ") for pair in pairs]
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from index.text.contrasts.lexicon import (
     PERSON,
     POSTPOSITIONS,
     RELATION,
+    SEPARABLE,
     TENSE,
     WORDS_CACHED,
     YOU,
@@ -37,7 +38,8 @@ MOST_LEFT_OUT = 2  # words of one of two sentences whose order is compared
 MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
 ARABIC_FUTURE, ARABIC_WILL = "س", " سوف "  # the letter before a verb, and a word that says the same
 
-Same = Callable[[str, str], bool]  # whether two words of a language mean the same
+# The pairs of words, one of either, that mean the same.
+Same = Callable[[Sequence[str], Sequence[str]], Collection[tuple[str, str]]]
 Partners = list[int | None]  # of each word, the place in another sentence of the word that says the same
 
 
@@ -47,6 +49,7 @@ def other_words(question: str, answer: str, language: str, same: Same) -> Contra
         other = other_words(answer, question, language, same)
         return other and Contrast(other.axis, other.answer, other.question)
     asked, answered = _units(question, language), _units(answer, language)
+    asked, answered = _unseparated(asked, answered, language), _unseparated(answered, asked, language)
     other = _other_units(question, answer, asked, answered, language, same)
     # A phrase that is one unit has no partner in a misspelled one, or in one with another word between.
     joined = with_phrases(asked, language), with_phrases(answered, language)
@@ -105,6 +108,9 @@ def _in_other_forms(
     tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
     if tense and tense == other:
         asked = [_in_form(word, answered, _tense_forms(word, language)) for word in asked]
+    for auxiliary, pairs in lexicon_of(language).do_support.items():
+        if (auxiliary in asked) != (auxiliary in answered):
+            asked = [_in_form(word, answered, _forms(word, pairs)) for word in asked]
     return asked
 
 
@@ -273,6 +279,15 @@ def _units(text: str, language: str) -> list[str]:
     return units
 
 
+def _unseparated(units: list[str], others: Sequence[str], language: str) -> list[str]:
+    """The units of a text that ends in what another one has before a verb, put there, too."""
+    if units and units[-1] in lexicon_of(language).kinds[SEPARABLE]:
+        *rest, prefix = units
+        joined = [prefix + unit if prefix + unit in others else unit for unit in rest]
+        return joined if joined != rest else units
+    return units
+
+
 def with_phrases(units: Sequence[str], language: str) -> list[str]:
     """The units of a text, phrases that mean what other words do as one."""
 
@@ -314,7 +329,6 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
     for alike in (
         str.__eq__,
         lambda one, other: says(one, language) == says(other, language) and _same_stem(one, other, language),
-        lambda one, other: _alike(_head(one), _head(other), language, same),
     ):
         for number, word in enumerate(answered):
             if partners[number] is None:
@@ -322,15 +336,23 @@ def _partners(asked: Sequence[str], answered: Sequence[str], language: str, same
                 if found is not None:
                     partners[number] = found
                     del free[found]
+    alone = {number: _head(answered[number]) for number, place in enumerate(partners) if place is None}
+    heads = {place: _head(asked[place]) for place in free}
+    pairs = same([*alone.values()], [*heads.values()])
+    for number, word in alone.items():
+        found = next((place for place in free if _alike(word, heads[place], language, pairs)), None)
+        if found is not None:
+            partners[number] = found
+            del free[found]
     return partners
 
 
-def _alike(one: str, other: str, language: str, same: Same) -> bool:
-    """Whether two words mean the same: by the lists of their language, or by `same` if one is in none."""
+def _alike(one: str, other: str, language: str, same: Collection[tuple[str, str]]) -> bool:
+    """Whether two words mean the same: by the lists of their language, or `same` if one is in none."""
     lists, others = synonyms(one, language), synonyms(other, language)
     if lists and others:
         return not lists.isdisjoint(others)
-    return JOINT not in one + other and same(one, other)
+    return one == other or (JOINT not in one + other and (one, other) in same)
 
 
 @lru_cache(WORDS_CACHED)

@@ -99,7 +99,7 @@ def test_added_rows_are_candidates_in_order(folder: Path) -> None:
     rows, queries, means = unit_rows(random, 60), unit_rows(random, 2), np.zeros(60, np.float32)
     index = opened(folder, rows)
     table = rank(index, means, queries, 3)
-    table.columns["own"] = np.zeros(len(table))
+    table = table.with_columns(own=np.zeros(len(table)))
     far = int(np.argmin(queries[1] @ rows.T))
     added = {"question": np.array([1]), "row": np.array([far]), "own": np.array([0.5])}
     found = with_rows(table, added, queries, index, means)

@@ -56,7 +56,7 @@ def evidence(
     table = Candidates(len(texts), {"question": numbers, "row": flat}, np.zeros(len(texts), np.float32))
     own = words.get(source) or words["de"].without_index(source)
     pairs = WordPairs(questions, own, words["de"], numbers, index.features.words_of(flat))
-    add_evidence(table, questions, index.features, pairs, {"en": 3.0, "de": 3.2}, (source, "de"))
+    table = add_evidence(table, questions, index.features, pairs, {"en": 3.0, "de": 3.2}, "de")
     return table, pairs
 
 
@@ -133,7 +133,7 @@ def test_a_word_that_the_index_does_not_know_is_compared_by_its_tokens(
 
 
 def test_words_are_spelled_as_in_the_text() -> None:
-    """Also after a letter that Python lower-cases to two."""
-    assert as_written(["inanamıyorum", "buna"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
+    """In its order, and also after a letter that Python lower-cases to two."""
+    assert as_written(["buna", "inanamıyorum"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
     assert as_written(["elsewhere", "here"], "Here.") == ("Here",)
-    assert as_written(["in", "he", "?"], "INDIA: she and He live In Asia?") == ("In", "He", "?")
+    assert as_written(["in", "he", "?"], "INDIA: she and He live In Asia?") == ("He", "In", "?")

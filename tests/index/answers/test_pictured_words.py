@@ -5,6 +5,7 @@ import pytest
 
 from index.answers.pictured_words import OWN_WEIGHT, TEMPERATURE, pictured_candidates
 from index.answers.word_index import WordIndex
+from index.confidence.models import PICTURED_WORD
 from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.vectors.faiss import FaissIndex
@@ -24,7 +25,8 @@ def test_words_are_found_by_what_they_look_like(open_encoder: TextEncoder) -> No
     first = [table["row"][places[0]] for places in table.by_question()]
     assert [english.text(row) for row in first[: len(SWAHILI)]] == list(SWAHILI.values())
     assert table["learned"][[places[0] for places in table.by_question()]].tolist() == [1, 1, 1, 1, 0]
-    assert table["confidence"][0] > 0.5 > table["confidence"][table.by_question()[-1][0]]
+    sure = PICTURED_WORD.probability(table.columns)
+    assert sure[0] > 0.5 > sure[table.by_question()[-1][0]]
 
     question, answer = open_encoder.word_vectors(["mbwa"], "sw")[0], vectors[0]
     likely = [np.exp(pictograms.vectors @ vector / TEMPERATURE) for vector in (question, answer)]

@@ -157,16 +157,16 @@ def test_marks_that_were_not_typed_are_those_of_words_that_are_known(open_encode
 def test_words_mean_the_same_by_the_encoder_or_are_misspelled(open_encoder: TextEncoder) -> None:
     known = ["photo", "picture", "movie", "film", "arm", "shoulder", "milk", "honey", "sunset", "midnight"]
     words = WordIndex("en", open_encoder, vocabulary=known, counts=[1] * len(known))
-    assert words.same_meaning("photo", "picture")
-    assert words.same_meaning("movie", "film")
-    assert not words.same_meaning("arm", "shoulder")
-    assert not words.same_meaning("milk", "honey")
-    assert not words.same_meaning("sunset", "midnight")
-    assert words.same_meaning("sholder", "shoulder")
-    assert not words.same_meaning("elder", "shoulder")
-    assert not words.same_meaning("silk", "milk")
-    assert not words.same_meaning("prednisone", "prednisolone")
-    assert not words.same_meaning("hypertension", "hypotension")
+    assert words.same_meaning(["photo"], ["picture"])
+    assert words.same_meaning(["movie"], ["film"])
+    assert not words.same_meaning(["arm"], ["shoulder"])
+    assert not words.same_meaning(["milk"], ["honey"])
+    assert not words.same_meaning(["sunset"], ["midnight"])
+    assert words.same_meaning(["sholder"], ["shoulder"])
+    assert not words.same_meaning(["elder"], ["shoulder"])
+    assert not words.same_meaning(["silk"], ["milk"])
+    assert not words.same_meaning(["prednisone"], ["prednisolone"])
+    assert not words.same_meaning(["hypertension"], ["hypotension"])
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,4 @@ def test_words_that_end_alike_do_not_mean_the_same(
     open_encoder: TextEncoder, language: str, one: str, other: str
 ) -> None:
     words = WordIndex(language, open_encoder, vocabulary=[one, other], counts=[1, 1])
-    assert not words.same_meaning(one, other)
+    assert not words.same_meaning([one], [other])

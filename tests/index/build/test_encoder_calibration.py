@@ -27,8 +27,7 @@ def vectors(noise: float, n: int = 120, languages: int = 2, seed: int = 0) -> di
 
 def confidence(fitted: Model, given: dict[str, Vectors], answerable: bool) -> np.ndarray:
     """Of the top answers in other vectors, with the right answer there or taken away."""
-    columns, _ = top_answers(given["l0"] @ given["l1"].T, answerable)
-    return fitted.probability(columns)
+    return fitted.probability(top_answers(given["l0"] @ given["l1"].T, answerable).columns)
 
 
 def test_an_answer_that_is_there_is_trusted_and_a_wrong_one_is_not() -> None:

@@ -148,4 +148,5 @@ def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
     assert manifest.confidence.source == "encoder"
     encoder = TextEncoder(open_index_encoder(*open_version(index_dir)))
     translator = Translator.open(index_dir)
-    assert calibrate(Indexes(translator.sentence_indexes, translator.word_indexes), encoder, {}) == (None, {})
+    indexes = Indexes(translator.sentence_indexes, translator.word_indexes)
+    assert calibrate(indexes, encoder, {}, {}, known=False) == (None, {})

@@ -82,17 +82,21 @@ CONFIDENCE = Confidence(sentence=BOTH, foreign=SCORE, paraphrase=BOTH, word=SCOR
 
 def test_a_language_without_sentences_has_a_model_of_its_own() -> None:
     aligned = Model(weights={"aligned_score": 2.0}, bias=-1.0, n=1)
-    columns = {"score": np.array([0.5]), "gap": np.array([0.1]), "contradicts": FALSE}
-    assert CONFIDENCE.of_sentences(columns) == BOTH.probability(columns)
-    del columns["gap"]
-    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
+    by_words = Model(weights={"score": 2.0, "covered": 3.0}, bias=-1.0, n=1)
+    confidence = CONFIDENCE.model_copy(update={"sentence": by_words})
+    columns = {"score": np.array([0.5]), "covered": np.array([0.1]), "contradicts": FALSE}
+    assert confidence.of_sentences(columns) == by_words.probability(columns)
+    del columns["covered"]
+    assert confidence.of_sentences(columns) == SCORE.probability(columns)
     columns["aligned_score"] = np.array([0.7])
-    assert CONFIDENCE.of_sentences(columns) == SCORE.probability(columns)
-    fitted = CONFIDENCE.model_copy(update={"foreign_aligned": aligned})
+    assert confidence.of_sentences(columns) == SCORE.probability(columns)
+    fitted = confidence.model_copy(update={"foreign_aligned": aligned})
     assert fitted.of_sentences(columns) == aligned.probability(columns)
 
 
 def test_evidence_that_is_missing_is_missing_by_name() -> None:
+    with pytest.raises(KeyError, match="gap"):
+        CONFIDENCE.of_sentences({"score": np.array([0.5]), "contradicts": FALSE})
     with pytest.raises(KeyError, match="gap"):
         CONFIDENCE.of_paraphrases({"score": np.array([0.5]), "contradicts": FALSE})
 
@@ -103,7 +107,7 @@ def test_what_says_nothing_else_is_as_likely_as_such_sentences_are() -> None:
     assert of(0.5, 0.7, agrees=True) == AGREES < of(0.5, 0.95, agrees=True) == 0.95
     assert of(0.01, 1.0, agrees=True) == 1
     assert of(0.02, 0.97, agrees=False) == 0.02
-    assert of(0.99, 0.97, agrees=False) == CONFIDENCE.opposite
+    assert of(0.99, 0.97, agrees=False) == CONFIDENCE.most_otherwise
 
 
 def test_a_text_of_another_kind_is_less_likely_and_other_numbers_are_never_likely() -> None:
@@ -128,7 +132,7 @@ def test_what_an_answer_is_called() -> None:
     assert confidence.match_of(0.8, similarity=0.8) == "memory"
     assert confidence.match_of(1.0, similarity=1.0, own=True) == "exact"
     assert confidence.match_of(0.8, own=True) == "paraphrase"
-    assert confidence.match_of(confidence.opposite, similarity=0.9, own=True) == "near"
+    assert confidence.match_of(confidence.most_otherwise, similarity=0.9, own=True) == "near"
 
 
 def test_rounding_is_no_evidence() -> None:

@@ -20,6 +20,7 @@ from index.text.contrasts.lexicon import (
     POLITE_FORMS,
     POSTPOSITIONS,
     PREFIX,
+    SEPARABLE,
     known_languages,
     said,
 )
@@ -154,8 +155,8 @@ REWORDINGS = [
 ]
 
 
-# Kinds of rows that mean the same: in other words, politely, said by a woman or a man, as people type it.
-SAME = {"same", "order same", "polite", "own sex", "marks", "short", "greeting"}
+# Kinds of rows that mean the same: in other words, politely, of a woman or a man, as people type or say it.
+SAME = {"same", "order same", "polite", "own sex", "marks", "short", "greeting", "spoken"}
 
 
 @pytest.mark.parametrize("language", sorted({row[0] for row in REWORDINGS}))
@@ -263,12 +264,12 @@ def test_whether_is_no_which(language: str, closed: str, open: str) -> None:
 
 
 def test_the_words_that_differ_are_named() -> None:
-    found = contrasts("The shop is open.", "en", "Das Geschäft ist geschlossen.", "de")
+    found = list(contrasts("The shop is open.", "en", "Das Geschäft ist geschlossen.", "de"))
     assert [(contrast.question, contrast.answer) for contrast in found] == [(("open",), ("geschlossen",))]
 
 
 def test_nothing_is_known_of_other_languages() -> None:
-    assert contrasts("It is not far.", "en", "Ez urrun da.", "eu") == []
+    assert axes("It is not far.", "en", "Ez urrun da.", "eu") == []
 
 
 def test_of_other_languages_exchanged_words_are_known_and_added_ones_are_not() -> None:
@@ -282,13 +283,14 @@ def test_translations_that_somebody_wrote_hardly_ever_contrast(language: str) ->
         (EVERYDAY / f"{code}.txt").read_text("utf-8").splitlines()[::3] for code in ("en", language)
     )
     wrong = sum(
-        bool(contrasts(*pair))
+        any(contrasts(*pair))
         for pair in ((x, "en", y, language) for x, y in zip(english, other, strict=True))
     )
     assert wrong <= MOST_FALSE * len(english)
 
 
-OF_SOME = {AFFIRMATIVE, POLITE, POLITE_FORMS, POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST}  # languages
+# Languages.
+OF_SOME = {AFFIRMATIVE, POLITE, POLITE_FORMS, POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST, SEPARABLE}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -305,8 +307,8 @@ def test_axes_that_english_has_have_its_values(language: str) -> None:
 
 @given(st.sampled_from(LANGUAGES), st.sampled_from(LANGUAGES), st.text(max_size=60), st.text(max_size=60))
 def test_contrast_goes_both_ways(source: str, target: str, question: str, answer: str) -> None:
-    there = contrasts(question, source, answer, target)
-    back = contrasts(answer, target, question, source)
+    there = list(contrasts(question, source, answer, target))
+    back = list(contrasts(answer, target, question, source))
     assert {(c.axis, c.question, c.answer) for c in there if c.axis not in ("order", "form")} == {
         (c.axis, c.answer, c.question) for c in back if c.axis != "order"
     }
@@ -323,7 +325,7 @@ def test_opposites_of_the_suite_are_found_within_a_language(language: str) -> No
     found = 0
     for _, sentence, opposite in rows:
         numbers = (numbers_in(text, words(text, language), language) for text in (sentence, opposite))
-        found += bool(contrasts(sentence, language, opposite, language)) or contradict(*numbers)
+        found += any(contrasts(sentence, language, opposite, language)) or contradict(*numbers)
     assert found >= LEAST_FOUND * len(rows)
 
 
@@ -385,7 +387,7 @@ def test_what_words_mean_hardly_ever_makes_translations_contrast(
     columns = PHRASES[0].split("\t")
     rows = [dict(zip(columns, line.split("\t"), strict=True)) for line in PHRASES[1:]]
     found = [
-        contrasts(row[language], language, row["en"], "en", meanings=open_encoder.meanings) for row in rows
+        [*contrasts(row[language], language, row["en"], "en", meanings=open_encoder.meanings)] for row in rows
     ]
     assert sum(
         any(contrast.axis != "mood" for contrast in row) for row in found

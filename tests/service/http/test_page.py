@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.confidence import MIN_CONFIDENCE
+from index.formats.registry import DOCUMENT_EXTENSIONS
 from service.http.page import PAGE_FILES, WEB_FOLDER
 
 SVG = 'SVG = "http://www.w3.org/2000/svg"'  # a name, not an address that anything is fetched from
@@ -30,6 +31,11 @@ def test_each_file_is_sent_with_its_type_and_policy(
 
 def test_every_file_of_the_folder_is_sent() -> None:
     assert {path.name for path in WEB_FOLDER.iterdir()} == {name for name, _ in PAGE_FILES.values()}
+
+
+def test_the_files_that_can_be_chosen_are_those_that_are_filled() -> None:
+    named = re.findall(r"\.[a-z]+(?=[,\"])", (WEB_FOLDER / "files.js").read_text("utf-8").split(";")[1])
+    assert sorted(named) == sorted(DOCUMENT_EXTENSIONS)
 
 
 def test_nothing_is_inline_and_nothing_is_external() -> None:
