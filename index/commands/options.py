@@ -178,6 +178,8 @@ RAY_OPTION = click.option(
 
 def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
     """Print what a version contains, in a few lines or as JSON."""
+    from index.storage.versions import VERSIONS
+
     if as_json:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
@@ -186,6 +188,9 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         aligned = f", {entry.links} aligned units" if entry.links else ""
         lines = f"{entry.words} words ({entry.lines} lines{dropped})"
         click.echo(f"{code}: {entry.sentences} sentences{aligned}, {lines}")
+        if "language" in entry.dropped:
+            listing = folder / VERSIONS / manifest.version / f"{code}.dropped.tsv"
+            click.echo(f"{code}: what looks like another language is in {listing}; --keep language keeps it")
     if (more := len(manifest.languages) - LANGUAGES_SHOWN) > 0:
         click.echo(f"and {more} languages more")
     for code, entry in manifest.languages.items():

@@ -183,10 +183,10 @@ def test_swapped_languages_are_reported(tmp_path: Path, builds: Says) -> None:
         in builds("index", "--corpus", f"de={tmp_path / 'x.txt'}", code=2).err
     )
     (tmp_path / "y.txt").write_text("\n".join([*ENGLISH, *GERMAN[:3]]) + "\n", "utf-8")
-    assert (
-        "de: most lines look like English: are languages swapped?"
-        in builds("index", "--corpus", f"de={tmp_path / 'y.txt'}").out
-    )
+    told = builds("index", "--corpus", f"de={tmp_path / 'y.txt'}").out
+    assert "de: most lines look like English: are languages swapped?" in told
+    listing = told.partition("de: what looks like another language is in ")[2].partition(";")[0]
+    assert ENGLISH[0] in Path(listing).read_text("utf-8")
 
 
 def test_columns_on_the_command_line(tmp_path: Path, builds: Says) -> None:
