@@ -272,14 +272,20 @@ def _unexpressed(
 
 
 def as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """Those of some lower-cased words that a text has, each once, as there: as a whole word first."""
+    """Those of some lower-cased words and phrases that a text has, as there: as a whole word first.
+
+    In their order, each once, and none that stands within another one.
+    """
     if not words:
         return ()
-    in_lower_case = lowered(text)
-    places = {found[0]: found.start() for found in reversed([*re.finditer(r"\w+", in_lower_case)])}
-    begins = sorted((places.get(word, in_lower_case.find(word)), word) for word in {*words})
-    # One that was read as another is not there.
-    return tuple(text[begin : begin + len(word)] for begin, word in begins if begin >= 0)
+    in_lower_case, found, end = lowered(text), list[str](), 0
+    places = {match[0]: match.start() for match in reversed([*re.finditer(r"\w+", in_lower_case)])}
+    begins = {word: places.get(word, in_lower_case.find(word)) for word in words}
+    for word, begin in sorted(begins.items(), key=lambda pair: (pair[1], -len(pair[0]))):
+        if begin + len(word) > end and begin >= 0:  # one that was read as another is not there
+            end = begin + len(word)
+            found.append(text[begin:end])
+    return tuple(found)
 
 
 def word_candidates(

@@ -136,4 +136,5 @@ def test_words_are_spelled_as_in_the_text() -> None:
     """In its order, and also after a letter that Python lower-cases to two."""
     assert as_written(["buna", "inanamıyorum"], "İnanamıyorum Buna!") == ("İnanamıyorum", "Buna")
     assert as_written(["elsewhere", "here"], "Here.") == ("Here",)
+    assert as_written(["wann", "seit wann", "seit"], "Seit wann haben Sie das?") == ("Seit wann",)
     assert as_written(["in", "he", "?"], "INDIA: she and He live In Asia?") == ("He", "In", "?")
