@@ -34,7 +34,7 @@ class Bounds:
 
     batch: int = 64
     queue: int = 16_384
-    quantum: int = 16  # items of one request in a batch before the next request's turn
+    quantum: int = 16  # items of one request in a batch
 
 
 @dataclass(eq=False, slots=True)
@@ -128,9 +128,9 @@ class Batcher:
     def _next_batch(self) -> list[WorkItem]:
         """Take a quantum of each request in turn, in the order in which they arrived."""
         batch: list[WorkItem] = []
-        while self._queue and len(batch) < self._size:
-            request = self._queue.popleft()
-            for _ in range(min(len(request), self._bounds.quantum, self._size - len(batch))):
+        for _ in range(len(self._queue)):
+            request, most = self._queue.popleft(), min(len(batch) + self._bounds.quantum, self._size)
+            while request and len(batch) < most:
                 self._queued -= 1
                 work = request.popleft()
                 if work.wanted:
@@ -139,6 +139,8 @@ class Batcher:
                     del self._in_flight[work.key]
             if request:
                 self._queue.append(request)
+            if len(batch) == self._size:
+                break
         return batch
 
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[WorkItem]) -> None:

@@ -83,7 +83,7 @@ async def test_a_batch_is_bounded_and_requests_take_turns() -> None:
         await tasks_begun()
         gate.open.set()
         await asyncio.gather(first, long, short)
-        assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
+        assert gate.batches[1:] == [[1, 2, 20], [3, 4], [5, 6], [7, 8], [9]]
         assert long.result() == [2 * number for number in range(1, 10)]
 
 
