@@ -53,18 +53,22 @@ def _patterns(language: str) -> _Around:
     )
     ended = r"(?!\w)" if has_spaces(language) else ""
     direct = rf"(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later}))"
+    # Possessive, since a phrase may stand in the tables with its comma and without.
     patterns = (
-        rf"[¿¡]?(?:(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)+(?=[\w¿])",
+        rf"[¿¡]?(?>(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)++(?=[\w¿])",
         rf"¿?(?:{ask}|(?:{tell})(?!{COMMA}+(?:{sign}))){ended}{COMMA}*(?:{direct})",
-        rf"(?<=[^\s,،，¿])(?:(?:{COMMA}|¿)+(?:{closing}))+(?=\W*$)",
+        rf"(?<=[^\s,،，¿])(?>(?:{COMMA}|¿)++(?:{closing})(?!\w))++(?=\W*$)",
     )
     return _Around(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
 
 
 def _any_of(phrases: Iterable[str]) -> str:
     """A pattern of phrases, in which `*` is any word; of one that begins with a comma only after that."""
-    parts = (re.split(f"^({COMMA}+¿?)", re.escape(phrase).replace(r"\*", WORD)) for phrase in phrases)
-    return "|".join(f"(?<={''.join(before)}){phrase}" for *before, phrase in parts) or NEVER
+    parts = (re.split(f"^({COMMA}+¿?)", phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    patterns = (
+        f"(?<={''.join(before)}){re.escape(phrase)}".replace(r"\*", WORD) for *before, phrase in parts
+    )
+    return "|".join(patterns) or NEVER
 
 
 @cache
