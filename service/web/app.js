@@ -434,6 +434,7 @@ window.addEventListener("drop", (event) => {
 readQuestion(address()); // first, so that what is typed or chosen while the languages load is kept
 try {
   fillLanguages(await ask("languages"));
+  readLanguages(address()); // before anybody chooses one
   await findExamples(); // and whether anybody has reviewed what is answered
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
@@ -442,7 +443,6 @@ try {
   document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languages: state.languages, languageName }));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
   page.teach.replaceChildren(...teachView(state.languages, changed));
-  readLanguages(address());
   begin(address());
   await describe();
 } catch (error) {

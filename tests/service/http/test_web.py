@@ -389,6 +389,20 @@ def test_choices_made_before_the_languages_are_loaded_are_kept(page: Page) -> No
     expect(page.locator(".empty")).to_contain_text("Translations will appear here.")
 
 
+def test_a_language_chosen_before_the_examples_are_found_is_kept(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/concordance*", lambda route: held.append(route))
+    page.reload()
+    page.get_by_label("From").select_option("ar")
+    expect(page.locator("#text")).to_have_attribute("lang", "ar")
+    for route in held:
+        route.continue_()
+    page.unroute("**/concordance*")
+    expect(page.locator("#about")).to_contain_text("Model tiny@1")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    expect(page.locator("#text")).to_have_attribute("lang", "ar")
+
+
 def test_the_languages_are_shown_as_a_table(page: Page) -> None:
     page.get_by_role("tab", name="Sentence").focus()
     page.keyboard.press("End")
