@@ -3,12 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from index.languages import has_spaces
 
+TEXTS_CACHED = 1 << 13  # a question is compared with several sentences
 COMMA = r"[\s,،，]"
 NEVER = r"(?!)"
 WORD = r"[^\W\d_]+"
@@ -23,6 +24,7 @@ class _Around(NamedTuple):
     closing: re.Pattern[str]
 
 
+@lru_cache(TEXTS_CACHED)
 def without_courtesies(text: str, language: str) -> str:
     """A text without the courtesies around what it says in one sentence.
 
@@ -47,15 +49,15 @@ def without_article(word: str, language: str) -> str:
 
 @cache
 def _patterns(language: str) -> _Around:
-    names = "greeting", "ask", "tell", "sign", "whether", "asked", "asked_later", "closing"
-    greeting, ask, tell, sign, whether, asked, later, closing = (
+    names = "greeting", "that", "ask", "tell", "sign", "whether", "asked", "asked_later", "closing"
+    greeting, that, ask, tell, sign, whether, asked, later, closing = (
         _any_of(_tables()[language].get(name, ())) for name in names
     )
     ended = r"(?!\w)" if has_spaces(language) else ""
     direct = rf"(?:{whether}){ended}\s*|(?=¿?(?:{asked}){ended}|.*(?:{later}))"
     # Possessive, since a phrase may stand in the tables with its comma and without.
     patterns = (
-        rf"[¿¡]?(?>(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)++(?=[\w¿])",
+        rf"[¿¡]?(?>(?:{greeting})(?:(?<=\W)|(?!\w)){COMMA}*)++(?=[\w¿])(?!(?:{that}){ended})",
         rf"¿?(?:{ask}|(?:{tell})(?!{COMMA}+(?:{sign}))){ended}{COMMA}*(?:{direct})",
         rf"(?<=[^\s,،，¿])(?>(?:{COMMA}|¿)++(?:{closing})(?!\w))++(?=\W*$)",
     )
