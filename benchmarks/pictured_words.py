@@ -1,10 +1,11 @@
 """Words of languages that an index has no corpus of: by vectors alone, and by pictures, as users get them.
 
-    python -m benchmarks.pictured_words --index INDEX --data DIR [--part test] [--fit] sw cy ti ...
+    python -m benchmarks.pictured_words --index INDEX --data DIR [--part test] [--fit] [sw cy ti ...]
 
 Asked for English are the names of pictograms in one word, of a part of the concepts: of those in `train` the
-encoder has learned drawings, of `dev` and `test` none. right: per cent whose first answer is the English name
-or keyword; sure: per cent with a confidence of 0.5 or more, right_of_sure: per cent right of these. --fit
+encoder has learned drawings, of `dev` and `test` none; without codes in all languages that the encoder knows,
+the index has no corpus of, and that have LEAST_NAMES of them. right: per cent whose first answer is the
+English name or keyword; sure: per cent with a confidence of 0.5 or more, right_of_sure: of these. --fit
 prints PICTURED_WORD (index/confidence), fitted to the names of the part and of `train`, and to the words of
 corpora/dictionary, asked for English as if German and French had no corpus.
 """
@@ -25,12 +26,13 @@ from index.answers.word_index import WordIndex, fold
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.models import PICTURED_WORD, fit
 
+LEAST_NAMES = 15  # of a language that is asked
 DICTIONARY = Path(__file__).resolve().parents[1] / "corpora" / "dictionary"
 Asked = dict[str, set[str]]  # word -> right answers
 
 
 @click.command()
-@click.argument("codes", nargs=-1, required=True)
+@click.argument("codes", nargs=-1)
 @click.option("--index", type=click.Path(path_type=Path), required=True)
 @click.option("--data", type=click.Path(path_type=Path), required=True)
 @click.option("--part", type=click.Choice(["train", "dev", "test"]), default="test")
@@ -39,6 +41,10 @@ def main(codes: tuple[str, ...], index: Path, data: Path, part: str, fitted: boo
     pictured = Translator.open(index)
     sentences, words = pictured.sentence_indexes, pictured.word_indexes
     plain = Translator(pictured.manifest, pictured.encoder, sentences, words)  # without pictograms
+    if not codes:
+        files = {file.stem for file in (data / "pictograms" / "names").glob("*.tsv")}
+        unheard = sorted(files & set(pictured.encoder.bundle.manifest.languages) - sentences.keys())
+        codes = tuple(one for one in unheard if len(names(data, one, part, words["en"])) >= LEAST_NAMES)
     asked = {code: names(data, code, part, words["en"]) for code in codes}
     if fitted:
         asked = {code: asked[code] | names(data, code, "train", words["en"]) for code in codes}

@@ -21,8 +21,8 @@ from index.answers.word_index import WordIndex
 from index.arrays import Vectors
 from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 
-TEMPERATURE = 0.08
-OWN_WEIGHT = 0.2  # of the words' own cosines: 0 finds no word that is not seen in pictures
+TEMPERATURE = 0.07
+OWN_WEIGHT = 0.05  # of the words' own cosines: 0 finds no word that is not seen in pictures
 WORDS_CONSIDERED = 256  # nearest by the vectors of the index
 LEAST_SHARED = 1e-12
 
