@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from index.arrays import Numbers, Vectors, unit
-from index.vectors.neighbourhoods import csls_scores
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
@@ -53,11 +53,8 @@ def _best_share(
 def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
     """Mean cosine of each row to its nearest k in a sample, at least 3, so that chance does not decide."""
     count = min(len(sample), max(3, round(k)))
-    means = [
-        np.partition(rows[start : start + BLOCK] @ sample.T, -count, axis=1)[:, -count:].mean(axis=1)
-        for start in range(0, len(rows), BLOCK)
-    ]
-    return np.concatenate(means)
+    blocks = (rows[start : start + BLOCK] @ sample.T for start in range(0, len(rows), BLOCK))
+    return np.concatenate([neighbourhood_means(cosines, count) for cosines in blocks])
 
 
 def _mutual(

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import permutations
 
+import faiss
 import numpy as np
 
 from index.arrays import Numbers, Vectors
 from training.data.auxiliary import SUPPLIERS
 from training.data.training_data import TrainingData
-from training.mining.mutual import BLOCK
 from training.papers.shared.suppliers import DrawnCaptions
 
 # How an objective filters the pairs of each two languages: the most alike, or all but the least alike.
@@ -51,20 +51,10 @@ def nearest(vectors: Mapping[str, Vectors], share: float) -> dict[tuple[str, str
     """
     found = {}
     for first, second in permutations(vectors, 2):
-        best, cosines = _nearest(vectors[first], vectors[second])
-        kept = np.sort(np.argsort(-cosines, kind="stable")[: round(share * len(cosines))])
-        found[first, second] = np.stack([kept, best[kept]], axis=1)
+        cosines, best = faiss.knn(vectors[first], vectors[second], 1, metric=faiss.METRIC_INNER_PRODUCT)
+        kept = np.sort(np.argsort(-cosines[:, 0], kind="stable")[: round(share * len(cosines))])
+        found[first, second] = np.stack([kept, best[kept, 0]], axis=1)
     return found
-
-
-def _nearest(queries: Vectors, candidates: Vectors) -> tuple[Numbers, Vectors]:
-    """For each query (n, d) the row of the candidate (m, d) with the highest cosine, and that cosine."""
-    best, cosines = np.empty(len(queries), np.int64), np.empty(len(queries), np.float32)
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK] @ candidates.T
-        best[start : start + BLOCK] = block.argmax(axis=1)
-        cosines[start : start + BLOCK] = block.max(axis=1)
-    return best, cosines
 
 
 SUPPLIERS |= {supplied(kept): partial(transferred, share=share) for kept, share in KEPT_SHARES.items()}
