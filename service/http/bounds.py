@@ -1,13 +1,13 @@
 """Bounds what is read of a request, and how many are answered at the same time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import limits
 from service.http.problems import ProblemError, ProblemType, unavailable
 
-MAX_LENGTH_DIGITS = 18  # read of a declared length
+MOST_DIGITS = 20  # of a declared length: more take Python long, or are refused by it
 EXEMPT_PATHS = ("/health", "/metrics")  # always answered, for monitoring
 
 
@@ -32,7 +32,8 @@ class BodyLimit:
             await ProblemError(ProblemType.BAD_REQUEST, detail).response(scope)(scope, receive, send)
             return
         length = self.longer.get(scope["path"], self.length)
-        if (declared_length(scope["headers"]) or 0) > length:
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        if declared.isdigit() and (len(declared) > MOST_DIGITS or int(declared) > length):
             await _too_long(length).response(scope)(scope, receive, send)
             return
         received = marks = 0
@@ -84,10 +85,3 @@ def _too_long(length: int) -> ProblemError:
         f"body is longer than {length} bytes, the most that is allowed: send fewer or shorter texts",
         headers={"Connection": "close"},  # so that the remaining body need not be read
     )
-
-
-def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-    """The declared length of the body in bytes; None if the headers have no valid one."""
-    value = next((value for name, value in headers if name == b"content-length"), b"")
-    # Without leading zeros, which would displace significant digits.
-    return int(value.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0") if value.isdigit() else None
