@@ -31,6 +31,7 @@ from evaluation.reports.report import grid, page
 from evaluation.reports.report import name as measure_name
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
+from training.data.captions import load_split
 from training.data.settings import SettingsTable
 from training.loop.training_loop import train
 from training.papers.measures import Figures, measure_run
@@ -134,8 +135,11 @@ class Study:
         """Do what is not done yet; the report is written after each trial.
 
         A trial that fails is named, the others go on, and PassepartoutError is raised at the end. UsageError
-        if `out` has results of other data or other overrides.
+        if `out` has results of other data or other overrides, DataError if `data` lacks captions for any.
         """
+        recipes = [self._recipe(one.system, one.seed) for one in trials if not self._file(one).is_file()]
+        for settings in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+            load_split(self.data, "train", settings)
         self._bind()
         failed = []
         for trial in trials:

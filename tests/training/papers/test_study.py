@@ -61,6 +61,14 @@ def test_a_failing_system_is_named_and_does_not_stop_others(scenes: Path, tmp_pa
     assert (tmp_path / "out" / "report.md").is_file()
 
 
+def test_data_without_a_language_is_refused_before_anything_is_trained(
+    scenes: Path, tmp_path: Path, fails: Fails
+) -> None:
+    more = ("--set", 'data.languages=["de","en","tlh"]', "--only", "sentences.*")
+    assert "captions/tlh.tsv" in fails(*words(scenes, tmp_path / "out", *more))
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_share_of_a_ceiling(tmp_path: Path) -> None:
     claim = {"name": "one", "claim": "What helps.", "systems": ["best", "united"], "ceiling": "united"}
     study = Study(Claims.model_validate({"claims": [claim]}), tmp_path, tmp_path, (0, 1), ())
