@@ -68,27 +68,28 @@ def learn_language(bundle: Bundle, code: str, examples: Examples, pictures: Pict
     if out.resolve() == bundle.folder.resolve() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{out}: give another folder: the original bundle is never changed")
     started = time.monotonic()
-    encoder = TextEncoder(bundle)
-    with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
-        remaining, asked = held_out(examples, MEASURING_PART)
-        base = _base(encoder, remaining)
-        bar.advance()
-        recall = _measured(encoder, remaining, asked, base)
-        bar.advance()
-        taught = learn(encoder, examples, base)
-        bar.advance()
-    learned = Learned(
-        code=code,
-        bundle=bundle.name,
-        version=_version(bundle, code),
-        lines=len(examples),
-        recall=recall,
-        next_pictures=suggestions(pictures, examples),
-        subwords=len(taught.subwords),
-        base=base,
-        seconds=time.monotonic() - started,
-    )
-    _publish(bundle, taught, learned, examples, out)
+    with staging_folder(out, bundle.folder) as staging:  # before it learns, which a full disk would undo
+        encoder = TextEncoder(bundle)
+        with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
+            remaining, asked = held_out(examples, MEASURING_PART)
+            base = _base(encoder, remaining)
+            bar.advance()
+            recall = _measured(encoder, remaining, asked, base)
+            bar.advance()
+            taught = learn(encoder, examples, base)
+            bar.advance()
+        learned = Learned(
+            code=code,
+            bundle=bundle.name,
+            version=_version(bundle, code),
+            lines=len(examples),
+            recall=recall,
+            next_pictures=suggestions(pictures, examples),
+            subwords=len(taught.subwords),
+            base=base,
+            seconds=time.monotonic() - started,
+        )
+        _publish(bundle, taught, learned, examples, staging, out)
     return learned
 
 
@@ -146,21 +147,22 @@ def _version(bundle: Bundle, code: str) -> str:
     return version
 
 
-def _publish(bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, out: Path) -> None:
-    """Publish the bundle with the taught language at `out`."""
+def _publish(
+    bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Examples, staging: Path, out: Path
+) -> None:
+    """Publish the bundle, whose files are in `staging`, with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
-    with staging_folder(out, bundle.folder) as staging:
-        (staging / taught_file(code)).parent.mkdir(exist_ok=True)
-        (staging / taught_file(code)).write_bytes(taught.packed())
-        (staging / "words").mkdir(exist_ok=True)
-        counts = Counter(word for text in examples.texts for word in words(text, code))
-        write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
-        title = f"Taught afterwards: {learned.name} ({code})"
-        card = with_section(bundle.card.read_text("utf-8"), title, facts(learned))
-        (staging / CARD).write_text(card, "utf-8")
-        update = {
-            "version": learned.version,
-            "languages": tuple(sorted({*manifest.languages, code})),
-            "measures": manifest.measures | learned.measures,
-        }
-        publish_bundle(staging, out, manifest.model_copy(update=update))
+    (staging / taught_file(code)).parent.mkdir(exist_ok=True)
+    (staging / taught_file(code)).write_bytes(taught.packed())
+    (staging / "words").mkdir(exist_ok=True)
+    counts = Counter(word for text in examples.texts for word in words(text, code))
+    write_word_list(WordList(by_frequency(counts), {}), staging / words_file(code))
+    title = f"Taught afterwards: {learned.name} ({code})"
+    card = with_section(bundle.card.read_text("utf-8"), title, facts(learned))
+    (staging / CARD).write_text(card, "utf-8")
+    update = {
+        "version": learned.version,
+        "languages": tuple(sorted({*manifest.languages, code})),
+        "measures": manifest.measures | learned.measures,
+    }
+    publish_bundle(staging, out, manifest.model_copy(update=update))

@@ -14,6 +14,7 @@ from index.encoder.pictures import Pictures, packed
 from index.encoder.text_encoder import TextEncoder
 from index.errors import OutdatedError, UsageError
 from index.formats.registry import Source
+from index.progress import ProgressStep, heard_by
 from index.storage.options import Options
 from index.storage.versions import VERSIONS, open_version
 from index.teaching.learn_language import teach_index
@@ -135,13 +136,15 @@ def test_bad_input_is_one_line_and_exit_2(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_full_disk_is_one_line_and_leaves_nothing(
+def test_a_full_disk_is_one_line_before_it_learns_and_leaves_nothing(
     before: Bundle, captions: Path, tmp_path: Path, fails: Fails
 ) -> None:
     out = tmp_path / "out"
     given = ["learn-language", before.folder, "pt", "--captions", captions, "--out", out]
-    with longest_file(5):
+    steps: list[ProgressStep] = []
+    with longest_file(5), heard_by(steps.append):
         line = fails(*given, code=1)
+    assert steps == []
     assert line == f"passepartout: {out} cannot be written (File too large)"
     assert list(tmp_path.iterdir()) == []
 
