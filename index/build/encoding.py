@@ -26,7 +26,7 @@ from index.arrays import Vectors
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError
-from index.text.identification import Detector, fasttext_chances, fasttext_name
+from index.text.identification import Detector, fasttext_chances, fasttext_languages, fasttext_name
 from index.text.placeables import without_tags
 from index.words.vocabulary import count_words
 
@@ -67,7 +67,8 @@ class Worker:
         texts = [without_tags(text) for text in texts]  # as questions are encoded
         tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
-        if check_language and code not in self.encoder.bundle.taught:  # whose texts look like others'
+        known = fasttext_name(code) in fasttext_languages()  # the texts of others look like a known one's
+        if check_language and known and code not in self.encoder.bundle.taught:
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
             for row in np.flatnonzero(foreign).tolist():  # fastText knows more words than captions have
                 chances = fasttext_chances(texts[row])

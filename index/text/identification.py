@@ -161,6 +161,14 @@ def fasttext_chances(text: str) -> dict[str, float]:
     }
 
 
+@cache
+def fasttext_languages() -> frozenset[str]:
+    """The languages that fastText knows, by its names."""
+    return frozenset(
+        label.removeprefix(LABEL_PREFIX) for label in _model().predict("", k=-1, threshold=-1)[0]
+    )
+
+
 def fasttext_name(code: str) -> str:
     """fastText's name of the language with one of our codes."""
     return FASTTEXT_NAMES.get(code, code.partition("-")[0])

@@ -1,5 +1,6 @@
 """Which lines of a corpus a build takes for another language, with the shipped encoder."""
 
+from index.build.encoding import Worker
 from index.build.lexicon import detector_of
 from index.encoder.text_encoder import TextEncoder
 from index.text.identification import Detector
@@ -21,3 +22,10 @@ def test_what_is_not_in_captions_is_no_other_language(open_encoder: TextEncoder)
     detector = Detector(trained.languages, trained.table, ["en"])
     tokens = Tokens.of(open_encoder.tokens([*ENGLISH, *FOREIGN]))
     assert detector.foreign(tokens, "en").tolist() == [False] * len(ENGLISH) + [True] * len(FOREIGN)
+
+
+def test_a_language_that_fasttext_does_not_know_is_what_its_file_says(open_encoder: TextEncoder) -> None:
+    pool = Worker(open_encoder, detector_of(open_encoder, {}))
+    pidgin = ["Doctor dey come tomorrow morning.", "My head dey pain me since yesterday."]
+    assert pool.encode("pcm", pidgin, True).foreign == [False, False]
+    assert pool.encode("en", FOREIGN, True).foreign == [True, True]
