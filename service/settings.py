@@ -4,7 +4,9 @@ Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.
 options come before the environment.
 """
 
+import os
 import re
+from difflib import get_close_matches
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
@@ -18,6 +20,7 @@ from index.errors import UsageError
 from service.http.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
+MISSPELLED = 0.9  # likeness to a setting of a name that is none
 
 
 class Settings(BaseSettings):
@@ -199,8 +202,13 @@ class Settings(BaseSettings):
 def load_settings(**options: Any) -> Settings:  # noqa: ANN401
     """The settings from `options` that are not None, then the environment, then the defaults.
 
-    Raises UsageError, one line, for a value that is not allowed; the value itself is not repeated (secrets).
+    Raises UsageError, one line, for a variable whose name is nearly a setting's, which would be ignored, and
+    for a value that is not allowed; the value itself is not repeated (secrets).
     """
+    variables = [f"{ENVIRONMENT_PREFIX}{name.upper()}" for name in Settings.model_fields]
+    for name in sorted(os.environ.keys() - set(variables)):
+        for meant in get_close_matches(name, variables, 1, MISSPELLED):
+            raise UsageError(f"{name} is no setting: {meant} is")
     given = {name: value for name, value in options.items() if value is not None}
     try:
         return Settings(**given)
