@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz.distance import Postfix
 
 from index.answers.sentence_features import Features
-from index.answers.word_index import WordIndex
+from index.answers.word_index import UNKNOWN_WORD, WordIndex
 from index.languages import has_spaces
 from index.text.contrasts.lexicon import JOINT, lexicon_of
 from index.text.contrasts.wording import says, synonyms, with_phrases
@@ -59,13 +59,17 @@ class CorpusWords:
         begins = corpus[: max(0, len(corpus) + 1 - len(rows))] == rows[0]
         for place, row in enumerate(rows[1:], start=1):
             begins &= corpus[place : len(begins) + place] == row
-        return bool(begins.any())
+        return bool(begins.any()) and UNKNOWN_WORD not in rows
 
     def _same(self, unit: str) -> str:
-        """The word of the corpus that means the same: one that ends alike, of these the most frequent."""
+        """The word of the corpus that means the same, the most frequent that ends alike; or the phrase."""
         lists = synonyms(unit, self.language)
         known = (word for words in lists for word in filter(words.fullmatch, self._counts))
-        return max(known, key=lambda word: (Postfix.similarity(word, unit), self._counts[word]), default=unit)
+        phrases = (word for words in lists for word in words.pattern.split("|") if JOINT in word)
+        other = next((phrase for phrase in phrases if self._has(phrase.split(JOINT))), unit)
+        return max(
+            known, key=lambda word: (Postfix.similarity(word, unit), self._counts[word]), default=other
+        )
 
     @cached_property
     def _counts(self) -> dict[str, int]:

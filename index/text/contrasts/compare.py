@@ -15,21 +15,18 @@ from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
     ACT,
     ASKED,
-    COULD,
     DETAIL,
     DUTY,
     EITHER,
     FUNCTION,
     HYPOTHETICAL,
+    JOINT,
     MAY,
     MOOD,
-    MUST,
-    NEED,
     NEGATION,
     PERSON,
     QUESTION,
     STATEMENT,
-    WANT,
     Said,
     known_languages,
     lexicon_of,
@@ -37,11 +34,12 @@ from index.text.contrasts.lexicon import (
     said,
 )
 from index.text.contrasts.meanings import ENGLISH, OF_SENTENCES, Meanings
-from index.text.contrasts.wording import Same, other_words
+from index.text.contrasts.wording import Same, other_words, synonyms
 from index.text.courtesies import without_courtesies
 from index.text.normalisation import words_of
 from index.text.spelling import marked, respelled, spellings
 
+INFLECTED = re.compile(r"(?<![\w.,:/-])(\d{1,2})(?:[.'’-]?(\w[\w\u0900-\u0963]{0,3}|°)(?!\w)|\.(?=\s+\w))")
 ACCENTED_END = re.compile("[àáâãèéêìíòóôùú]$")
 # Axes on which two sentences of one language must say the same: "my knee" may be either.
 WHOLE = frozenset({ASKED, "side", "before", "only", "excess", "qualifier"})
@@ -65,22 +63,21 @@ def contrasts(
     One after the other, first what is found soonest, so that who asks whether there is any need not wait.
 
     A negation that only one of them has is a contrast, and so is a statement beside a question ("you can
-    go home", "can you go home?") unless that may be a request. Within one language so are "when", and "do
-    you take pills?" beside "which pills do you take?". On other axes each must say what the other does
-    not: "a man and a woman" does not exclude "a man". Most languages name who does something before whom
-    it is done to, so that another order is a contrast ("the man sees the woman"), even where it is but a
-    passive. Within any one language other words are a contrast, too, unless they are the `same`:
-    exchanged ("in your arm", "in your leg") or added ("in a suit"); and so are the same words in other
-    places or forms.
-    Of languages without a file only exchanges of longer words, places and forms are known, the marks of
-    questions and statements, and what words say by their `meanings`.
+    go home", "can you go home?") unless that may be a request; within one language "which pills do you
+    take?", too. On other axes each must say what the other does not: "a man and a woman" does not exclude
+    "a man". Another order is a contrast ("the man sees the woman"), even where it is but a passive. Within
+    one language so are words that are not the `same`, exchanged ("in your arm", "in your leg") or added ("in
+    a suit"), or in other places or forms. Of languages without a file only longer words, places and forms
+    are compared, the marks of questions and statements, and what words say by their `meanings`.
     """
     if source == target and source in known_languages():
         question, answer = _spelled_as(question, answer, source), _spelled_as(answer, question, source)
         question, answer = without_courtesies(question, source), without_courtesies(answer, source)
+        if _one_phrase(question, answer, source):
+            return
         question, answer = _modal_as(question, answer, source), _modal_as(answer, question, source)
-    if source == target and (other := other_words(question, answer, source, same)):
-        yield other
+    if source == target and (differ := other_words(question, answer, source, same)):
+        yield differ
     unknown = {source, target} - known_languages()
     by_words = {code: words for code in unknown if (words := meanings(code))}
     asked, answered = (
@@ -91,12 +88,12 @@ def contrasts(
     both_ways = (asked, answered), (answered, asked)
     for axis in sorted(axes):
         if _exclude(axis, asked, answered, source == target):
-            yield Contrast(
-                axis, *(_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways)
-            )
+            told = (_words(one.get(axis, {}), other.get(axis, {})) for one, other in both_ways)
+            yield Contrast(axis, *told)
     for axis in () if unknown else ROLES if source != target else (*ROLES, PERSON):
-        if axis in asked and axis in answered and _reordered(asked[axis], answered[axis]):
-            yield Contrast(ORDER, _words(asked[axis]), _words(answered[axis]))
+        one, other = asked.get(axis, {}), answered.get(axis, {})
+        if [value for value in one if value in other] != [value for value in other if value in one]:
+            yield Contrast(ORDER, _words(one), _words(other))
 
 
 def _compared(
@@ -121,15 +118,29 @@ def _compared(
 
 
 def _spelled_as(text: str, other: str, language: str) -> str:
-    """A text with the marks of the words of another one that are typed there.
+    """A text with the marks of another one's words, and with its words for figures such as "2nd".
 
     A mark on the last letter may make another form of a verb ("tome", "tomé"), but of words like "está".
     """
-    if not marked(other):
-        return text
-    function = lexicon_of(language).kinds[FUNCTION]
-    words = [word for word in words_of(other, language) if word in function or not ACCENTED_END.search(word)]
-    return respelled(text, language, spellings(words, language).get)
+
+    def in_words(found: re.Match[str]) -> str:
+        lists = synonyms(found[1] + (found[2] or ".").lower(), language)
+        return next((word for word in words if not lists.isdisjoint(synonyms(word, language))), found[0])
+
+    words, function = words_of(other, language), lexicon_of(language).kinds[FUNCTION]
+    text = INFLECTED.sub(in_words, text)
+    words = tuple(word for word in words if word in function or not ACCENTED_END.search(word))
+    return respelled(text, language, spellings(words, language).get) if marked(other) else text
+
+
+def _one_phrase(question: str, answer: str, language: str) -> bool:
+    """Whether two texts are phrases that mean the same: "where do you live?", "what is your address?"."""
+    units = ["\t".join(words_of(text, language)) for text in (question, answer)]
+    if not all(map(lexicon_of(language).phrases.fullmatch, units)):
+        return False
+    one, other = (synonyms(unit.replace("\t", JOINT), language) for unit in units)
+    asked, answered = (said(text, language).get(MOOD, {}).keys() for text in (question, answer))
+    return not one.isdisjoint(other) and not asked | answered >= {QUESTION, STATEMENT}
 
 
 def _modal_as(text: str, other: str, language: str) -> str:
@@ -156,7 +167,7 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return values != others
     if axis == HYPOTHETICAL:
         moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
-        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, COULD}
+        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, "could"}
         return moods[0] | moods[1] == {STATEMENT} and bool((values ^ others) - spared)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
@@ -166,7 +177,7 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return _other_modality(*((asked, answered) if others else (answered, asked)))
     # "Must not" and "cannot" forbid alike, "need not" frees; without "not" none of them does.
     negated = NEGATION in asked and NEGATION in answered
-    if (axis == DUTY and negated) or (axis == NEED and not negated):
+    if (axis == DUTY and negated) or (axis == "need" and not negated):
         return False
     return bool(values - others) and bool(others - values)
 
@@ -179,10 +190,10 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     or need not, do something is no order, nor is how one can.
     """
     mood = plain.get(MOOD, {})
-    if ASKED in plain and ASKED in modal and MUST not in modal[DUTY]:
+    if ASKED in plain and ASKED in modal and "must" not in modal[DUTY]:
         return False
     allows = modal[DUTY].keys() == {MAY} and STATEMENT in modal.get(MOOD, ())
-    free = modal.get(NEED, {}).keys() == {"free"} if NEGATION in modal else allows
+    free = modal.get("need", {}).keys() == {"free"} if NEGATION in modal else allows
     if free or QUESTION in mood or (DETAIL in modal and DETAIL not in plain):
         return True
     orders = "order" in plain.get(ACT, ()) or _may_request(modal, plain)
@@ -196,12 +207,7 @@ def _may_request(asked: Said, answered: Said) -> bool:
     """
     duty, stated = answered.get(DUTY, ()), answered.get(MOOD, {}).get(STATEMENT)
     asks = QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ())
-    return asks and MAY not in duty and (WANT in duty or not stated)
-
-
-def _reordered(asked: Mapping[str, object], answered: Mapping[str, object]) -> bool:
-    """Whether values that both say come in another order."""
-    return [value for value in asked if value in answered] != [value for value in answered if value in asked]
+    return asks and MAY not in duty and ("want" in duty or not stated)
 
 
 def _words(values: Mapping[str, Sequence[str]], others: Collection[str] = ()) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ endings of one tense with other auxiliaries ("- ed": did swallow, has swallowed)
 without an auxiliary ("does it hurt", "where it hurts"), `separable` what is before a verb or ends a text
 (German "abfährt", "fährt ... ab"). `postpositions` say the part
 of the word before, `prefix` is a pattern of what stands before a stem (an article, "and"), `choice` one that
-asks by something and its negation ("疼不疼"), whose group stays. `event_first`: whether what something is
-before stands before that word.
+asks by something and its negation ("疼不疼"), or by that alone ("¿No podría ...?"), whose group stays.
+`event_first`: whether what something is before stands before that word.
 """
 
 import re
@@ -36,15 +36,13 @@ from typing import NamedTuple
 from index.languages import ELIDING_LANGUAGES, has_spaces
 from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 
-NEGATION, DUTY, NEED, ASKED, ACT = "negation", "duty", "need", "asked", "act"
+NEGATION, DUTY, ASKED, ACT = "negation", "duty", "asked", "act"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
-MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
-BEFORE, TENSE, TENSE_FORMS, DO_SUPPORT = "before", "tense", "tense_forms", "do_support"
+MAY, HYPOTHETICAL, TENSE_FORMS, DO_SUPPORT = "may", "hypothetical", "tense_forms", "do_support"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
-IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
-AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE = "auxiliary", "adverbial", "conjunctions", "separable"
+IGNORE, AFFIRMATIVE, FUNCTION, SEPARABLE = "ignore", "affirmative", "function", "separable"
 POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST = "postpositions", "prefix", "choice", "event_first"
-KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE, POSTPOSITIONS
+KINDS = FUNCTION, "relation", "auxiliary", "adverbial", "conjunctions", SEPARABLE, POSTPOSITIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")

@@ -18,6 +18,7 @@ SENTENCES = [
     ("The man is unconscious.", "Mwanamume amezimia."),
     ("Call the ambulance at once.", "Ita gari la wagonjwa mara moja."),
     ("The woman begins on Monday.", "Mwanamke anaanza Jumatatu."),
+    ("Where do you live?", "Unaishi wapi?"),
 ]
 
 
@@ -39,6 +40,7 @@ def corpus_words(index: Path, language: str, encoder: TextEncoder) -> CorpusWord
         ("Is the medicine in the fridge?", "is the medicine in the refrigerator?"),
         ("The woman starts on Monday.", "the woman begins on monday"),
         ("Put the medicine in the refrigerator.", "Put the medicine in the refrigerator."),
+        ("What is your address?", "where do you live?"),
         ("Call the giraffe at once.", "Call the giraffe at once."),
         ("", ""),
     ],
