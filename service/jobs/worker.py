@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import click
-from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Queue, Worker, worker_registration
+from rq import Queue, Worker
 from rq.job import Job as QueuedJob
 from rq.serializers import JSONSerializer
 
@@ -50,11 +49,6 @@ class JobWorker(Worker):
 
     def get_heartbeat_ttl(self, job: QueuedJob, working_time: float = 0.0) -> int:
         return limits.WORKER_SILENCE_SECONDS
-
-    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        """Say that it is there, also to a Redis that has forgotten it: RQ registers a worker only once."""
-        super().heartbeat(timeout, pipeline)
-        worker_registration.register(self, pipeline)
 
 
 def make_worker(settings: Settings) -> JobWorker:

@@ -153,20 +153,6 @@ def test_a_worker_stops_when_told_to(stage: Stage, redis: RedisServer) -> None:
         until(lambda: not stage.ask("GET", "/admin/jobs").json()["workers"], "the worker is still there")
 
 
-def test_a_worker_is_listed_again_once_redis_has_forgotten_it(stage: Stage, redis: RedisServer) -> None:
-    def listed() -> bool:
-        answer = stage.ask("GET", "/admin/jobs")
-        return answer.is_success and answer.json()["workers"] == 1
-
-    with stage.working():
-        until(listed, "the worker is not there")
-        redis.kill()
-        redis.start()
-        assert stage.ask("GET", "/admin/jobs").json()["workers"] == 0
-        until(listed, "the worker is not there any more")
-        assert stage.end(stage.submit(action="gc", keep=9)["id"])["state"] == "succeeded"
-
-
 @pytest.fixture
 def broken(stage: Stage, redis: RedisServer) -> Iterator[Stage]:
     redis.freeze()
