@@ -67,12 +67,13 @@ class Worker:
         texts = [without_tags(text) for text in texts]  # as questions are encoded
         tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
-        known = fasttext_name(code) in fasttext_languages()  # the texts of others look like a known one's
-        if check_language and known and code not in self.encoder.bundle.taught:
+        if check_language and code not in self.encoder.bundle.taught:
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
             for row in np.flatnonzero(foreign).tolist():  # fastText knows more words than captions have
                 chances = fasttext_chances(texts[row])
-                foreign[row] = chances.get(fasttext_name(code), 0.0) < FASTTEXT_FOREIGN
+                # The texts of a language that it does not know look like those of one that it knows.
+                known = fasttext_name(code) in fasttext_languages()
+                foreign[row] = known and chances.get(fasttext_name(code), 0.0) < FASTTEXT_FOREIGN
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
         kept = np.flatnonzero(~foreign)
         encoded = self.encoder.encode_tokens(tokens.take(kept))

@@ -15,6 +15,7 @@ from index.text.contrasts.contrast import ORDER, Contrast
 from index.text.contrasts.lexicon import (
     ACT,
     ASKED,
+    COULD,
     DETAIL,
     DUTY,
     EITHER,
@@ -23,10 +24,13 @@ from index.text.contrasts.lexicon import (
     JOINT,
     MAY,
     MOOD,
+    MUST,
+    NEED,
     NEGATION,
     PERSON,
     QUESTION,
     STATEMENT,
+    WANT,
     Said,
     known_languages,
     lexicon_of,
@@ -167,7 +171,7 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return values != others
     if axis == HYPOTHETICAL:
         moods = [asked.get(MOOD, {}).keys(), answered.get(MOOD, {}).keys()]
-        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, "could"}
+        spared = {EITHER} if all(moods) or (DUTY in asked and DUTY in answered) else {EITHER, COULD}
         return moods[0] | moods[1] == {STATEMENT} and bool((values ^ others) - spared)
     if axis == MOOD and (_may_request(asked, answered) or _may_request(answered, asked)):
         return False
@@ -177,7 +181,7 @@ def _exclude(axis: str, asked: Said, answered: Said, one_language: bool) -> bool
         return _other_modality(*((asked, answered) if others else (answered, asked)))
     # "Must not" and "cannot" forbid alike, "need not" frees; without "not" none of them does.
     negated = NEGATION in asked and NEGATION in answered
-    if (axis == DUTY and negated) or (axis == "need" and not negated):
+    if (axis == DUTY and negated) or (axis == NEED and not negated):
         return False
     return bool(values - others) and bool(others - values)
 
@@ -190,10 +194,10 @@ def _other_modality(plain: Said, modal: Said) -> bool:
     or need not, do something is no order, nor is how one can.
     """
     mood = plain.get(MOOD, {})
-    if ASKED in plain and ASKED in modal and "must" not in modal[DUTY]:
+    if ASKED in plain and ASKED in modal and MUST not in modal[DUTY]:
         return False
     allows = modal[DUTY].keys() == {MAY} and STATEMENT in modal.get(MOOD, ())
-    free = modal.get("need", {}).keys() == {"free"} if NEGATION in modal else allows
+    free = modal.get(NEED, {}).keys() == {"free"} if NEGATION in modal else allows
     if free or QUESTION in mood or (DETAIL in modal and DETAIL not in plain):
         return True
     orders = "order" in plain.get(ACT, ()) or _may_request(modal, plain)
@@ -207,7 +211,7 @@ def _may_request(asked: Said, answered: Said) -> bool:
     """
     duty, stated = answered.get(DUTY, ()), answered.get(MOOD, {}).get(STATEMENT)
     asks = QUESTION in asked.get(MOOD, ()) and MAY in asked.get(DUTY, ())
-    return asks and MAY not in duty and ("want" in duty or not stated)
+    return asks and MAY not in duty and (WANT in duty or not stated)
 
 
 def _words(values: Mapping[str, Sequence[str]], others: Collection[str] = ()) -> tuple[str, ...]:

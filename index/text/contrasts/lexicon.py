@@ -36,13 +36,15 @@ from typing import NamedTuple
 from index.languages import ELIDING_LANGUAGES, has_spaces
 from index.text.normalisation import QUESTION_MARK, bare, clean, lowered
 
-NEGATION, DUTY, ASKED, ACT = "negation", "duty", "asked", "act"
+NEGATION, DUTY, NEED, ASKED, ACT = "negation", "duty", "need", "asked", "act"
 MOOD, QUESTION, STATEMENT, EITHER = "mood", "question", "statement", "either"
-MAY, HYPOTHETICAL, TENSE_FORMS, DO_SUPPORT = "may", "hypothetical", "tense_forms", "do_support"
+MUST, MAY, WANT, HYPOTHETICAL, COULD = "must", "may", "want", "hypothetical", "could"
+BEFORE, TENSE, TENSE_FORMS, DO_SUPPORT = "before", "tense", "tense_forms", "do_support"
 DETAIL = "detail"  # adds the value `open` to the mood of a question
-IGNORE, AFFIRMATIVE, FUNCTION, SEPARABLE = "ignore", "affirmative", "function", "separable"
+IGNORE, AFFIRMATIVE, FUNCTION, RELATION = "ignore", "affirmative", "function", "relation"
+AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE = "auxiliary", "adverbial", "conjunctions", "separable"
 POSTPOSITIONS, PREFIX, CHOICE, EVENT_FIRST = "postpositions", "prefix", "choice", "event_first"
-KINDS = FUNCTION, "relation", "auxiliary", "adverbial", "conjunctions", SEPARABLE, POSTPOSITIONS
+KINDS = FUNCTION, RELATION, AUXILIARY, ADVERBIAL, CONJUNCTIONS, SEPARABLE, POSTPOSITIONS
 SAME, PERSON, YOU, POLITE, POLITE_FORMS = "same", "person", "you", "polite", "polite_forms"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
 QUESTION_END = re.compile(rf"(?:{QUESTION_MARK.pattern})\W*$")

@@ -10,9 +10,17 @@ from rapidfuzz.distance import DamerauLevenshtein, Levenshtein, Postfix, Prefix
 from index.languages import has_spaces
 from index.text.contrasts.contrast import ADDED, EXCHANGED, FORM, ORDER, Contrast
 from index.text.contrasts.lexicon import (
+    ADVERBIAL,
+    AUXILIARY,
+    BEFORE,
+    CONJUNCTIONS,
     FUNCTION,
     JOINT,
     PERSON,
+    POSTPOSITIONS,
+    RELATION,
+    SEPARABLE,
+    TENSE,
     WORDS_CACHED,
     YOU,
     asked_plainly,
@@ -64,7 +72,7 @@ def _other_units(
     others = [word for word, place in zip(answered, partners, strict=True) if place is None]
     left_out, added = ([word for word in rest if says(word, language)] for rest in (alone, others))
     if not left_out and not added:
-        relation = lexicon_of(language).kinds["relation"]
+        relation = lexicon_of(language).kinds[RELATION]
         before, after = (
             [word for word in rest if not relation.isdisjoint(_head(word).split(JOINT))]
             for rest in (alone, others)
@@ -97,7 +105,7 @@ def _in_other_forms(
         asked = [_in_form(word, answered, others) for word, others in zip(asked, forms, strict=True)]
     if (speakers := speakers_of(language)) and speakers.alike(asked, answered):
         asked = _as_of_one_sex(asked, answered, speakers)
-    tense, other = (said(text, language).get("tense", {}).keys() for text in (question, answer))
+    tense, other = (said(text, language).get(TENSE, {}).keys() for text in (question, answer))
     if tense and tense == other:
         asked = [_in_form(word, answered, _tense_forms(word, language)) for word in asked]
     for auxiliary, pairs in lexicon_of(language).do_support.items():
@@ -177,7 +185,7 @@ def _other_time(
 ) -> Contrast | None:
     """What something is before or after, if not the same: "eat before you drink", "before you eat, drink"."""
     lexicon = lexicon_of(language)
-    times = lexicon.axes.get("before")
+    times = lexicon.axes.get(BEFORE)
     if times is None or lexicon.event_first:
         return None
 
@@ -207,7 +215,7 @@ def _rearranged(
     alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
     alone += [word for place, word in enumerate(asked) if place not in order]
     lexicon = lexicon_of(language)
-    if any(len(word) > LONGEST_FUNCTION_WORD and word not in lexicon.kinds["auxiliary"] for word in alone):
+    if any(len(word) > LONGEST_FUNCTION_WORD and word not in lexicon.kinds[AUXILIARY] for word in alone):
         return None
     changed = {
         place: word
@@ -222,11 +230,11 @@ def _rearranged(
         return Contrast(FORM, tuple(asked[place] for place in changed), tuple(changed.values()))
     ends, middle = _exchanged(order, changed)
     # "A knife and a fork" is "a fork and a knife", and "in the kitchen" says where, wherever it stands.
-    joined = {asked[place] for place in middle} & lexicon.kinds["conjunctions"]
+    joined = {asked[place] for place in middle} & lexicon.kinds[CONJUNCTIONS]
     if not ends or (joined and not any(says(asked[place], language) for place in middle)):
         return None
     if middle and any(
-        asked[end[0]] in lexicon.kinds["adverbial"] and changed.keys().isdisjoint(end) for end in ends
+        asked[end[0]] in lexicon.kinds[ADVERBIAL] and changed.keys().isdisjoint(end) for end in ends
     ):
         return None
     return Contrast(ORDER, *(2 * (tuple(asked[place] for end in ends for place in end),)))
@@ -264,7 +272,7 @@ def _units(text: str, language: str) -> list[str]:
     units: list[str] = []
     text = HYPHENATED.sub(partial(_joined, language), asked_plainly(text, language))
     for word in words_of(f" {text}".replace(ARABIC_WILL, f" {ARABIC_FUTURE}"), language):
-        if units and word in lexicon_of(language).kinds["postpositions"]:
+        if units and word in lexicon_of(language).kinds[POSTPOSITIONS]:
             units[-1] += f" {word}"
         else:
             units.append(word)
@@ -273,7 +281,7 @@ def _units(text: str, language: str) -> list[str]:
 
 def _unseparated(units: list[str], others: Sequence[str], language: str) -> list[str]:
     """The units of a text that ends in what another one has before a verb, put there, too."""
-    if units and units[-1] in lexicon_of(language).kinds["separable"]:
+    if units and units[-1] in lexicon_of(language).kinds[SEPARABLE]:
         *rest, prefix = units
         joined = [prefix + unit if prefix + unit in others else unit for unit in rest]
         return joined if joined != rest else units
